@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
-import mujoco
 import numpy as np
 
 from footfall.contact.base import CoupledLaw, Law, PointLaw
@@ -13,7 +12,7 @@ from footfall.control.inside import Inside
 from footfall.control.posture import lowest_point
 from footfall.engine.dynamics.tree import Tree, body_lengths, make_tree
 from footfall.engine.other_bodies.points import Points
-from footfall.engine.world import make_contacts, make_points, with_size
+from footfall.engine.world import make_points
 from footfall.engine.worlds.arrays import Shapes, Space, WorldState, make_soles
 from footfall.engine.worlds.one_world import Robot
 from footfall.engine.worlds.step import Functions, Plan
@@ -34,8 +33,7 @@ def make_engine(inputs: Inputs, *, device: str, threads: int | None) -> Any:
     setup, surface, count = inputs.setup, inputs.surface, inputs.count
     law, surroundings = setup.law, around(setup, inputs.grounds)
     every = make_points(setup.scene.model, setup.robot, law.memory_size, surroundings)
-    feet = with_size(every, make_contacts(every, 0.0, 0.0), 0)[0]
-    layout = _Layout(setup, make_tree(setup.scene.model), every, feet)
+    layout = _Layout(setup, make_tree(setup.scene.model), every)
     if device == "cpu":
         return _on_cores(layout, surface, count, threads)
     return _on_gpu(layout, surface, count)
@@ -53,7 +51,6 @@ class _Layout:
     setup: Setup
     tree: Tree
     every: Points  # the points of all bodies
-    feet: Points  # those of the feet alone
 
     def shapes(self, points: int, slots: int, *, operator: bool, **of_pairs: int) -> tuple[Shapes, Shapes]:
         """What a world remembers from step to step, and what a step computes in; on a GPU, with lengths
@@ -62,7 +59,7 @@ class _Layout:
         setup, solved = self.setup, (points, slots) if operator else (0, 0)
         lengths = body_lengths(setup.scene.model, self.tree) | {
             "P": points,
-            "F": len(self.feet.local),
+            "F": setup.robot.point_count,
             "K": slots,
             "B": len(self.every.others.body),
             "M": max(1, setup.law.memory_size),
@@ -78,32 +75,23 @@ class _Layout:
 
     def robot_on_feet(self, *rest: Any) -> Robot:
         """The robot with the points of its feet, and the ``rest`` of its bodies if these are detected separately."""
-        return Robot(self.tree, make_soles(self.feet, self.tree), self.setup.scene.joints, *rest)
+        return Robot(self.tree, make_soles(self.every, self.tree), self.setup.scene.joints, *rest)
 
 
 def _on_cores(layout: _Layout, surface: Any, count: int, threads: int | None) -> Any:
-    from footfall.engine.worlds.threads import Cores, make_detector
+    from footfall.engine.worlds.threads import Cores
 
-    law, every, feet = layout.setup.law, layout.every, layout.feet
-
-    def scratch(points: Points) -> Any:
-        size = Size(len(points.local), len(points.body), layout.setup.scene.model.nv)
-        return law.scratch(size) if isinstance(law, CoupledLaw) else None
-
-    (_, small), (state, large) = (
-        layout.shapes(len(points.local), len(points.body), operator=True) for points in (feet, every)
-    )
-    scene = layout.setup.scene
-    detector = make_detector(scene.model, scene.widened, pairs_are_the_laws(layout.setup))
+    law, every, scene = layout.setup.law, layout.every, layout.setup.scene
+    size = Size(len(every.local), len(every.body), scene.model.nv)
     return Cores(
         layout.robot_on_feet(),
-        (feet, every),
-        detector,
-        lambda: mujoco.MjData(scene.model),
-        (state, small, large),
+        every,
+        scene.model,
+        scene.widened,
+        layout.shapes(size.points, size.bodies, operator=True),
         count,
         _functions(law, surface),
-        scratch,
+        lambda: law.scratch(size) if isinstance(law, CoupledLaw) else None,
         threads,
     )
 

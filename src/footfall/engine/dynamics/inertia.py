@@ -78,13 +78,6 @@ def product(t: Vector, f0: Float, f1: Float, f2: Float, f3: Float, f4: Float, f5
 
 
 @inlined
-def add_to_diagonal(tree: Tree, bodies: Bodies, added: Vector) -> None:
-    """Add to the diagonal of the inertia (nv,)."""
-    for j in range(added.size):
-        bodies.qLD[tree.M_rowadr[j] + tree.M_rownnz[j] - 1] += added[j]
-
-
-@inlined
 def factor(tree: Tree, bodies: Named) -> None:
     """Factor ``qLD`` in place, M = U^T D U with the unit triangle U stored by rows and D on its diagonal."""
     m, address, count = bodies.qLD, tree.M_rowadr, tree.M_rownnz

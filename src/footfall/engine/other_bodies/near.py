@@ -154,24 +154,26 @@ def touches_soon(gap: Float, at: tuple[Float, Float, Float], v: Vector, com: Vec
 
 
 @inlined
+def put_in_place(points: Points, q: Int, p: Int) -> None:
+    """Write the shape of point ``q`` of another body to the place ``p``."""
+    others = points.others
+    points.radius[p], points.smooth[p] = others.radius[q], others.smooth[q]
+    for c in range(3):
+        points.local[p, c] = others.local[q, c]
+        for d in range(3):
+            points.axes[p, c, d] = others.axes[q, c, d]
+
+
+@inlined
 def take_place(points: Points, contacts: Contacts, q: Int) -> Int:
     """A free place for point ``q``, or -1 if there is none."""
     others = points.others
     for s in range(others.who.size):
         if others.who[s] < 0:
             p = others.first + s
-            others.who[s] = q
-            others.place[q] = p
-            for c in range(3):
-                points.local[p, c] = others.local[q, c]
-                points.force[p, c] = 0.0
-            points.radius[p] = others.radius[q]
-            points.smooth[p] = others.smooth[q]
-            for c in range(3):
-                for d in range(3):
-                    points.axes[p, c, d] = others.axes[q, c, d]
-            points.mode[p] = OPEN
-            points.memory[p, :] = 0.0
+            others.who[s], others.place[q] = q, p
+            put_in_place(points, q, p)
+            release(points, p)
             contacts.static_friction[p] = contacts.static_friction[0]  # it may have been a contact between bodies
             contacts.dynamic_friction[p] = contacts.dynamic_friction[0]
             others.counters[LIVE] = max(others.counters[LIVE], p + 1)

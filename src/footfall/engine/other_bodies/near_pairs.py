@@ -6,7 +6,7 @@ memory of it, while a contact of the same geoms is found near it; its anchor fol
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import types
@@ -14,12 +14,14 @@ from numba import types
 from footfall.compiled import cold, inlined
 from footfall.engine.bridge import CONTACT, doubles_at, integers_at, mj_collision, mj_kinematics, words_at
 from footfall.engine.clearance import SERVED, bodies_are_apart, way
+from footfall.engine.kinematics import release
 from footfall.engine.other_bodies.near import AHEAD, KEEP, SLACK, insert
 from footfall.engine.other_bodies.pairs import is_pair, relative_velocity
 from footfall.engine.other_bodies.points import FAR, LIVE, LOST, ON_GROUND, Points
 from footfall.ground.surface import tangent_frame
 from footfall.kinds import Bool, Float, Int, Ints, Named, Vector
-from footfall.solve.contacts import OPEN, Contacts
+from footfall.solve.contacts import Contacts
+from footfall.solve.gather import tuple_of
 
 _FIELDS = CONTACT.fields
 assert _FIELDS is not None
@@ -82,10 +84,8 @@ def find_place(points: Points, contacts: Contacts, pair: Int, x: Float, y: Float
         if others.who[s] < 0:
             p = others.first + s
             others.who[s], others.pair[s] = others.local.shape[0], pair
-            points.radius[p], points.smooth[p], points.mode[p] = 0.0, 0, OPEN
-            points.memory[p, :] = 0.0
-            for c in range(3):
-                points.force[p, c] = 0.0
+            points.radius[p], points.smooth[p] = 0.0, 0
+            release(points, p)
             others.spot[s, 0], others.spot[s, 1], others.spot[s, 2] = x, y, z
             others.counters[LIVE] = max(others.counters[LIVE], p + 1)
             return p
@@ -209,14 +209,8 @@ def list_pairs(world: Named, points: Points, contacts: Contacts, many: Int, addr
 # ---- in one of many worlds -------------------------------------------------------------------------------------
 
 
-class Found(NamedTuple):
-    """A ``MjData`` in which MuJoCo finds contacts, under the names that :mod:`footfall.engine.clearance` reads."""
-
-    model: Any
-    data: Any
-    qpos: Any
-    ncon: Any  # (1,)
-    contact: Any  # (1,) address
+#: A ``MjData`` in which MuJoCo finds contacts, under the names that :mod:`footfall.engine.clearance` reads.
+Found = tuple_of("Found", ("model", "data", "qpos", "ncon", "contact"), __name__)
 
 
 @inlined

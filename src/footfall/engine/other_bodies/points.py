@@ -287,23 +287,19 @@ def with_places(others: Others, size: int) -> Others:
     return others._replace(**rows, slot=others.slot[:slots], full=int(full))
 
 
-def with_tape(others: Others, size: int, samples: int) -> Others:
-    """The same with room to record ``samples`` of the places of ``SIZES[size]``."""
-    return others._replace(tape=larger_tape(others.tape, min(SIZES[size][0], others.who.size), samples))
-
-
 def make_other_tape(places: int, samples: int) -> OtherTape:
     """Room for a recording."""
     return zeros(OtherTape, {"S": places, "T": samples})
 
 
-def larger_tape(tape: OtherTape, places: int, samples: int) -> OtherTape:
-    """The same with room for more places and samples."""
+def with_tape(others: Others, size: int, samples: int) -> Others:
+    """The same with room to record ``samples`` of the places of ``SIZES[size]``."""
+    tape, places = others.tape, min(SIZES[size][0], others.who.size)
     had, have = tape.who.shape
     if had >= places and have >= samples:
-        return tape
+        return others
     larger = make_other_tape(max(had, places), max(have, samples))
     for place in np.flatnonzero(tape.who.any(axis=1)):  # unwritten pages of the others take no memory
         for name in OtherTape._fields:
             getattr(larger, name)[place, :have] = getattr(tape, name)[place]
-    return larger
+    return others._replace(tape=larger)

@@ -54,10 +54,19 @@ class Soles(NamedTuple):
 
 
 def make_soles(points: Points, tree: Tree) -> Soles:
-    """The constant part of a robot's contact points."""
-    constant = {name: getattr(points, name) for name in Soles._fields if name not in ("tree", "foot")}
-    foot = np.repeat(np.arange(len(points.body)), np.diff(points.begin)).astype(np.int64)
-    return Soles(tree=tree.body_tree[points.body], foot=foot, **constant)
+    """The constant part of the contact points of a robot's feet."""
+    feet, count = points.others.feet, points.others.first
+    of_feet = {name: getattr(points, name)[:feet] for name in ("body", "chain", "chain_length")}
+    begin = points.begin[: feet + 1]
+    return Soles(
+        **of_feet,
+        local=points.local[:count],
+        radius=points.radius[:count],
+        begin=begin,
+        tree=tree.body_tree[of_feet["body"]],
+        shared=points.shared[:feet, :feet].copy(),
+        foot=np.repeat(np.arange(feet), np.diff(begin)).astype(np.int64),
+    )
 
 
 class WorldState(NamedTuple):

@@ -10,75 +10,38 @@ of standing bipeds, and more of fallen robots, of which many bodies are near the
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from footfall.compiled import inlined
 from footfall.engine.dynamics.tree import Tree
 from footfall.engine.kinematics import locate, release, release_far
-from footfall.engine.mobility import fill_slot, half_solve, half_solved_jacobian, mobility
+from footfall.engine.mobility import fill_slot, half_solved_jacobian, mobility
 from footfall.engine.other_bodies.near import (
     Below,
-    free_far_places,
+    free_places,
     insert,
     is_far,
     live,
     locate_all,
     release_all,
-    too_small,
     touches_soon,
     touching_place,
 )
 from footfall.engine.other_bodies.pairs import dof_count, dof_of
 from footfall.engine.other_bodies.points import FEET, Others, OtherTape, Points
 from footfall.engine.step import DONE
-from footfall.engine.tape import (
-    Held,
-    Tape,
-    add_others,
-    add_step,
-    add_step_of_all,
-    begin_sample,
-    begin_sample_of_all,
-    who_has,
-)
+from footfall.engine.tape import Held, Tape, add_others, add_step, add_step_of_all, who_has
 from footfall.engine.worlds import every_pair
 from footfall.engine.worlds.arrays import IDLE, PLACED, Given, Soles, Space, WorldState
 from footfall.engine.worlds.every_pair import Between, Block, PairsOfAll, look
-from footfall.engine.worlds.one_world import OneWorld, Robot, Scratch, one_world, set_friction
-from footfall.engine.worlds.step import (
-    Functions,
-    Plan,
-    Span,
-    Track,
-    evaluate_placed,
-    finish_step,
-    place_world,
-)
+from footfall.engine.worlds.one_world import OneWorld, Robot, one_world, set_friction
+from footfall.engine.worlds.step import Functions, Plan, Span, Track, evaluate_placed, finish_step, place_world
 from footfall.ground.surface import tangent_frame
 from footfall.kinds import Float, Function, Int, Matrix, Named, Tensor, Vector
 from footfall.solve.contacts import OPEN, Contacts
 from footfall.solve.gather import gather, tuple_of
-
-
-@inlined
-def lean_half_solve(world: Named, x: Vector) -> None:
-    """Replaces :func:`footfall.engine.mobility.half_solve`."""
-    column, m = world.M_colind, world.qLD
-    for j in range(x.size - 1, -1, -1):
-        value, first = x[j], world.M_rowadr[j]
-        count = world.M_rownnz[j] - 1
-        for e in range(first, first + count - 3, 4):
-            a, b, c, d = column[e], column[e + 1], column[e + 2], column[e + 3]
-            x[a], x[b], x[c], x[d] = (
-                x[a] - m[e] * value,
-                x[b] - m[e + 1] * value,
-                x[c] - m[e + 2] * value,
-                x[d] - m[e + 3] * value,
-            )
-        for e in range(first + count - count % 4, first + count):
-            x[column[e]] -= m[e] * value
 
 
 @inlined
@@ -129,26 +92,17 @@ def write_row(out: Matrix, row: Int, column: Int, values: tuple[Float, Float, Fl
     out[column + 3, row], out[column + 4, row], out[column + 5, row] = a3, a4, a5
 
 
-class Rest(NamedTuple):
-    """Q points on B bodies other than feet, constant. See :class:`footfall.engine.other_bodies.points.Others`."""
-
-    feet: int
-    first: int
-    dt: float  # s
-    flat: int
-    lipschitz: float
-    highest: float  # m
-    patient: int
-    body: Any  # (B,)
-    root: Any  # (B,) row of the body's tree in ``subtree_com``
-    slot: Any  # (B,) that of a foot for those that are fixed to one
-    begin: Any  # (B + 1,)
-    centre: Any  # (B, 3) m
-    half: Any  # (B, 3) m
-    size: Any  # (B,) m
-    axes: Any  # (P, 3, 3) m, of all points
-    smooth: Any  # (P,) of all points
-    pairs: PairsOfAll
+#: The constant data of bodies other than feet, as in :class:`footfall.engine.other_bodies.points.Others`: ``slot`` (B,)
+#: is a foot's for those that are fixed to one, ``root`` (B,) the row of a tree in ``subtree_com``; ``axes`` and
+#: ``smooth`` are those of all points.
+Rest = tuple_of(
+    "Rest",
+    (
+        *("feet", "first", "dt", "flat", "lipschitz", "highest", "patient", "body", "root", "slot", "begin"),
+        *("centre", "half", "size", "axes", "smooth", "pairs"),
+    ),
+    __name__,
+)
 
 
 #: The same in one world: ``seated`` (B,) counts the points of each body that are near the ground.
@@ -157,7 +111,7 @@ RestOfWorld = tuple_of("RestOfWorld", (*Rest._fields, "seated", "tape", "touchin
 EveryPoint = tuple_of("EveryPoint", (*FEET, "smooth", "roll", "others", "between"), __name__)
 
 
-def every_sole(points: Points, tree: Tree, pairs: PairsOfAll, places: int) -> tuple[Soles, Rest]:
+def every_sole(points: Points, tree: Tree, pairs: PairsOfAll, places: int) -> tuple[Soles, Any]:
     """The constant part of all points of a robot, each with a place, and of all its bodies, each with a slot; and as
     many places for contacts between bodies.
     """
@@ -265,14 +219,6 @@ def look_nowhere(robot: Robot, block: Block) -> None:
 
 
 @inlined
-def open_body(points: Points, b: Int) -> None:
-    others = points.others
-    for q in range(others.begin[b], others.begin[b + 1]):
-        release(points, others.first + q)
-    others.seated[b] = 0
-
-
-@inlined
 def list_own_points(world: Named, points: Points, contacts: Contacts, b: Int, count: Int, below: Below) -> Int:
     """List the near points of a body other than a foot, and open all its others. Gives the new count."""
     others, body, was_near = points.others, points.others.body[b], points.others.seated[b] > 0
@@ -314,7 +260,9 @@ def locate_every(
     for b in range(others.body.size):  # those that are fixed to a foot come first, and share its slot
         if is_far(world, others, b, surface, shape, table, 0.0):
             if others.seated[b] > 0:
-                open_body(points, b)
+                for q in range(others.begin[b], others.begin[b + 1]):
+                    release(points, others.first + q)
+                others.seated[b] = 0
             continue
         slot, last = others.slot[b], list_own_points(world, points, contacts, b, count, below)
         others.seated[b] = last - count
@@ -327,20 +275,6 @@ def locate_every(
         count = last
     contacts.number[0] = count
     return -1
-
-
-@inlined
-def release_feet(points: Points, contacts: Contacts) -> None:
-    """Open the points of feet that are not near; detection has opened those of other bodies."""
-    release_far(points, contacts, points.others.first)
-
-
-@inlined
-def begin_sample_of_every_body(
-    world: Named, points: Points, contacts: Contacts, scratch: Scratch, tape: Tape, time: Float, outcome: Named
-) -> None:
-    begin_sample(world, points, contacts, scratch, tape, time, outcome)
-    add_others(world, points, contacts, scratch.held, tape, outcome.samples[0] - 1, 0)
 
 
 @inlined
@@ -358,15 +292,13 @@ def who_touches(others: Others, held: Held, s: Int, row: Int) -> Int:
 
 
 STAND_INS = every_pair.STAND_INS | {
-    half_solve: lean_half_solve,
     mobility: lean_mobility,
     locate_all: locate_every,
-    release_all: release_feet,
-    begin_sample_of_all: begin_sample_of_every_body,
+    # Detection has opened those of other bodies.
+    release_all: lambda points, contacts: release_far(points, contacts, points.others.first),
     add_step_of_all: add_step_of_every_body,
     who_has: who_touches,
     # Every point has a place.
     live: lambda points: points.mode.size,
-    too_small: lambda points: False,
-    free_far_places: lambda points, contacts: None,
+    free_places: lambda points, contacts: None,
 }

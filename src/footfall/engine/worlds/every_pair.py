@@ -50,6 +50,7 @@ from footfall.engine.tape import recorded
 from footfall.engine.worlds.arrays import PLACED
 from footfall.kinds import Bool, Float, Int, IntMatrix, Ints, Matrix, Named, Tensor, zeros
 from footfall.solve.contacts import Contacts
+from footfall.solve.gather import tuple_of
 
 #: Most contacts between bodies, and most pairs of bodies that have some, in a world; a step that lacks one is unsolved.
 PLACES, SLOTS = 32, 12
@@ -81,13 +82,8 @@ class PairSpace(NamedTuple):
     sign: Annotated[Matrix, "A", "nv"]
 
 
-class Between(NamedTuple):
-    """Contacts between bodies in one world."""
-
-    touching: Any  # (places,) of the state
-    touched: Any  # (places, 3)
-    held: Any  # (1,)
-    own: Any  # :class:`PairSpace`
+#: Contacts between bodies in one world: of its state, and its :class:`PairSpace`.
+Between = tuple_of("Between", ("touching", "touched", "held", "own"), __name__)
 
 
 class Sight(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from footfall.compiled import inlined, kernel
 from footfall.engine.constraints.active_set import ROUNDS
 from footfall.engine.constraints.joint_rows import fold_joint_rows
-from footfall.engine.dynamics.inertia import add_to_diagonal, factor, joint_inertia
+from footfall.engine.dynamics.inertia import factor, joint_inertia
 from footfall.engine.dynamics.joint_forces import damp_servos
 from footfall.engine.kinematics import add_forces
 from footfall.engine.law_step import half_solved_push, rows_agree
@@ -26,7 +26,8 @@ def factor_with_rows(one: OneWorld, dt: Float) -> None:
     damp_servos(one.tree, one.bodies, dt)
     if one.near[0] > 0:
         fold_joint_rows(one.joints)
-        add_to_diagonal(one.tree, one.bodies, one.joints.added)
+        for j in range(one.joints.added.size):  # on the diagonal
+            one.bodies.qLD[one.tree.M_rowadr[j] + one.tree.M_rownnz[j] - 1] += one.joints.added[j]
     factor(one.tree, one.bodies)
 
 

@@ -12,30 +12,17 @@ from footfall.engine.tape import Held
 from footfall.engine.worlds.arrays import Given, Space, WorldState
 from footfall.kinds import Int, Ints
 from footfall.solve.contacts import Contacts
-from footfall.solve.gather import gather
+from footfall.solve.gather import gather, tuple_of
 
-
-class AsMjWorld(NamedTuple):
-    """The fields of :class:`footfall.engine.world.MjWorld` that kernels read, of one world among many."""
-
-    qpos: Any
-    qvel: Any
-    ctrl: Any
-    qacc: Any
-    qfrc_smooth: Any
-    qfrc_constraint: Any
-    cdof: Any
-    cdof_dot: Any
-    cvel: Any
-    subtree_com: Any
-    xpos: Any
-    xmat: Any
-    dof_M0: Any
-    M_rowadr: Any
-    M_rownnz: Any
-    M_colind: Any
-    qLD: Any
-    qLDiagInv: Any
+#: The fields of :class:`footfall.engine.world.MjWorld` that kernels read, of one world among many.
+AsMjWorld = tuple_of(
+    "AsMjWorld",
+    (
+        *("qpos", "qvel", "ctrl", "qacc", "qfrc_smooth", "qfrc_constraint", "cdof", "cdof_dot", "cvel", "subtree_com"),
+        *("xpos", "xmat", "dof_M0", "M_rowadr", "M_rownnz", "M_colind", "qLD", "qLDiagInv"),
+    ),
+    __name__,
+)
 
 
 class Robot(NamedTuple):
@@ -98,6 +85,10 @@ contacts_of = gather(
     response="space.half",
     weight="space.qLDiagInv",
 )
+#: What a step holds for the recording.
+held_of = gather(Held, {"space": None}, **{name: f"space.held_{name}" for name in Held._fields})
+#: The scratch arrays of the engine's kernels.
+scratch_of = gather(Scratch, {"space": Space, "held": None}, memory="space.kept", mode="space.kept_mode")
 #: Constraints of single joints: ``rows`` are those of all worlds, constant.
 joints_of = gather(
     JointRows,
@@ -117,22 +108,6 @@ def set_friction(given: Given, space: Space, count: Int) -> None:
 
 
 @inlined
-def scratch_of(space: Space) -> Scratch:
-    return Scratch(
-        space.slip,
-        space.centroid,
-        space.half,
-        space.block,
-        space.generalised,
-        space.law,
-        space.signals,
-        space.kept,
-        space.kept_mode,
-        Held(space.held_force, space.held_mode, space.held_peak),
-    )
-
-
-@inlined
 def one_world(robot: Robot, given: Given, state: WorldState, space: Space, points: Points, owner: Ints) -> OneWorld:
     """What kernels take of one world with these contact points; ``owner`` is the slot of each."""
     bodies = bodies_of(given, state, space)
@@ -142,7 +117,7 @@ def one_world(robot: Robot, given: Given, state: WorldState, space: Space, point
         world_of(robot.tree, bodies, space),
         points,
         contacts_of(owner, points, space),
-        scratch_of(space),
+        scratch_of(space, held_of(space)),
         joints_of(robot.joints, state, space),
         space.row_near,
         Line(space.row_acceleration, space.row_needed, space.row_direction),

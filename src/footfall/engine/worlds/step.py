@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from footfall.compiled import inlined
+from numba import types
+
+from footfall.compiled import cold, inlined
 from footfall.engine.constraints.active_set import CYCLE, FEW, ROUNDS
 from footfall.engine.constraints.joint_rows import evaluate_joint_rows
 from footfall.engine.dynamics.inertia import bias, composite_inertia, push_body, subtract_body_forces
@@ -22,13 +24,7 @@ from footfall.engine.kinematics import (
 )
 from footfall.engine.law_step import ask, begin_operator, foot_step, half_solved_push
 from footfall.engine.mobility import add_half_solved_forces, finish_solve, free_acceleration, mobility
-from footfall.engine.other_bodies.near import (
-    free_far_places,
-    lacks_room,
-    locate_all,
-    release_all,
-    too_small,
-)
+from footfall.engine.other_bodies.near import free_far_places, lacks_room, locate_all, release_all
 from footfall.engine.other_bodies.near_pairs import find_pairs
 from footfall.engine.other_bodies.pairs import ground_slots
 from footfall.engine.other_bodies.points import Points
@@ -39,7 +35,6 @@ from footfall.engine.step import (
     DONE,
     NO_GROUND,
     STOPPED,
-    TOO_SMALL,
     creates_energy,
     driven,
     kinetic,
@@ -216,20 +211,13 @@ def judge(one: OneWorld, plan: Plan, state: WorldState) -> Int:
 
 
 @inlined
-def evaluate(one: OneWorld, given: Given, state: WorldState, plan: Plan, functions: Functions) -> Int:
-    """Compute everything from the state up to ``qacc``. Returns how it ended."""
-    end = place_world(one, given, state, plan, functions)
-    if end != DONE:
-        return end
-    return evaluate_placed(one, given, state, plan, functions)
-
-
-@inlined
 def evaluate_placed(one: OneWorld, given: Given, state: WorldState, plan: Plan, functions: Functions) -> Int:
-    """The part of :func:`evaluate` after the bodies are placed."""
-    end = sense(one, given, state, plan, functions)
+    """Compute everything from the placed bodies up to ``qacc``. Returns how it ended."""
+    end = sense_placed(one, given, state, plan, functions)
     if end != DONE:
         return end
+    factor_with_rows(one, plan.dt)
+    sense_forces(one, given, state)
     state.status[0] = law_step(one, functions, given, plan)
     if lacks_room(one.points):
         state.status[0] = max(1, state.status[0])
@@ -237,18 +225,8 @@ def evaluate_placed(one: OneWorld, given: Given, state: WorldState, plan: Plan, 
 
 
 @inlined
-def sense(one: OneWorld, given: Given, state: WorldState, plan: Plan, functions: Functions) -> Int:
-    """The part of :func:`evaluate_placed` before the law."""
-    end = sense_placed(one, given, state, plan, functions)
-    if end == DONE:
-        factor_with_rows(one, plan.dt)
-        sense_forces(one, given, state)
-    return end
-
-
-@inlined
 def place_world(one: OneWorld, given: Given, state: WorldState, plan: Plan, functions: Functions) -> Int:
-    """The part of :func:`evaluate` before contacts between bodies are found."""
+    """Compute what is known before contacts between bodies are found: where the bodies are, and their points."""
     kinematics(one.tree, one.bodies)
     bias(one.tree, one.bodies)
     bad = locate_all(one.world, one.points, one.contacts, functions.surface, given.shape, given.table, plan.margin)
@@ -260,11 +238,9 @@ def place_world(one: OneWorld, given: Given, state: WorldState, plan: Plan, func
 
 @inlined
 def sense_placed(one: OneWorld, given: Given, state: WorldState, plan: Plan, functions: Functions) -> Int:
-    """The part of :func:`sense` before the inertia is factored."""
+    """The part of :func:`evaluate_placed` before the inertia is factored."""
     tree, bodies, points, step = one.tree, one.bodies, one.points, state.step[0]
     find_pairs(one.world, points, one.contacts)
-    if too_small(points):
-        return TOO_SMALL
     if plan.fall > 0.0:
         com = bodies.subtree_com[points.root[0]]
         height, _, _, _ = functions.surface(com[0], com[1], com[2], given.shape, given.table)
@@ -282,7 +258,7 @@ def sense_placed(one: OneWorld, given: Given, state: WorldState, plan: Plan, fun
 
 @inlined
 def sense_forces(one: OneWorld, given: Given, state: WorldState) -> None:
-    """The part of :func:`sense` after the inertia is factored."""
+    """The smooth forces, after the inertia is factored."""
     tree, bodies, step = one.tree, one.bodies, state.step[0]
     joint_forces(tree, bodies)
     for i in range(given.push_body.size):
@@ -291,25 +267,24 @@ def sense_forces(one: OneWorld, given: Given, state: WorldState) -> None:
     subtract_body_forces(tree, bodies)
 
 
-@inlined
+@cold(types.none)
 def advance_world(
     one: OneWorld, given: Given, state: WorldState, track: Track, plan: Plan, functions: Functions, span: Span
-) -> Int:
-    """Take steps with one world, if it has not ended; record it if that is wanted. Returns the number of steps taken.
+) -> None:
+    """Take steps with one world, if it has not ended; record it if that is wanted. Compiled apart from its caller, so
+    that the tuples are laid out in memory once for a world.
 
-    These are fewer if the world ends, or if it needs more places for points of other bodies. Evaluating the final
-    instant changes the law's memory, which the caller restores.
+    Evaluating the final instant changes the law's memory, which the caller restores.
     """
     steps, look, before = span.steps, span.look, span.before
     for i in range(steps + look):
         if state.end[0] != DONE:
-            return i
+            return
         state.begun[0] = state.step[0]
-        end = evaluate(one, given, state, plan, functions)
-        if end == TOO_SMALL:
-            return i
+        end = place_world(one, given, state, plan, functions)
+        if end == DONE:
+            end = evaluate_placed(one, given, state, plan, functions)
         finish_step(one, state, track, plan, end, before + i, steps - i)
-    return steps + look
 
 
 @inlined

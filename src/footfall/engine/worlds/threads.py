@@ -23,105 +23,63 @@ from footfall.compiled import ByReference, cold, inlined, kernel
 from footfall.engine.bridge import counter
 from footfall.engine.clearance import Clearance, Widened, make_clearance
 from footfall.engine.dynamics.tree import Tree
-from footfall.engine.other_bodies.near import live
+from footfall.engine.other_bodies.near import live, put_in_place
 from footfall.engine.other_bodies.pairs import is_pair
-from footfall.engine.other_bodies.points import LIVE, Others, OtherTape, Pairs, Points, make_other_tape
+from footfall.engine.other_bodies.points import Others, OtherTape, Pairs, Points, make_other_tape
 from footfall.engine.step import DONE
 from footfall.engine.tape import Tape, make_tape
 from footfall.engine.worlds.arrays import Given, Shapes, Space, WorldState, bytes_of, picker, room
-from footfall.engine.worlds.one_world import OneWorld, Robot, one_world, set_friction
+from footfall.engine.worlds.one_world import Robot, one_world, set_friction
 from footfall.engine.worlds.step import Functions, Plan, Span, Track, advance_world
 from footfall.errors import SimulationError
-from footfall.given_numbers import is_whole
 from footfall.kinds import Int, Ints, Matrix
 from footfall.process.machine import cores, machine_memory
-from footfall.solve.gather import gather
-
-
-class Detector(NamedTuple):
-    """The data for detection of contacts between bodies by MuJoCo, the same for all worlds."""
-
-    model: int  # address; 0 where no two bodies touch
-    clearance: Clearance
+from footfall.solve.gather import gather, tuple_of
 
 
 class Beside(NamedTuple):
     """The constant data of points that all worlds share; see :class:`Points`."""
 
     others: Others
-    detector: Detector
+    model: int  # address of MuJoCo's, which finds contacts between bodies; 0 where no two bodies touch
+    clearance: Clearance
     begin: Ints
     centre: Matrix
 
 
-class Kept(NamedTuple):
-    """The state of points not on feet in a world; see :class:`Others`."""
-
-    place: Any  # (Q,)
-    who: Any  # (S,)
-    pair: Any  # (S,)
-    spot: Any  # (S, 3) m
-    counters: Any  # (5,)
-    seen: Any  # (nq,) see :class:`Clearance`, whose ``place`` this is
-    room: Any  # (2,) m
-    looks: Any  # (3,)
-
-
-class Laid(NamedTuple):
-    """What a thread derives for the world that it computes; see :class:`Points`."""
-
-    local: Any  # (P, 3) m
-    radius: Any  # (P,) m
-    body: Any  # (K,)
-    root: Any  # (K,) row of the body's tree in ``subtree_com``
-    chain: Any  # (K, nv)
-    chain_length: Any  # (K,)
-    shared: Any  # (K, K)
-    geom: Any  # (K,)
-    partner: Any  # (K,)
-    sign: Any  # (K, nv)
-    axes: Any  # (P, 3, 3) m
-    smooth: Any  # (P,)
-    listed: Any  # (P,)
-    owner: Any  # (P,) the slot of each point
-    slot: Any  # (A,)
-    mujoco: Any  # (4,) addresses: MjData, and its qpos, ncon and contact
+#: The state of points not on feet in a world: of :class:`Others`, and of :class:`Clearance`, whose ``place`` is
+#: ``seen``.
+Kept = tuple_of("Kept", ("place", "who", "pair", "spot", "counters", "seen", "room", "looks"), __name__)
+#: What a thread derives for the world that it computes: of :class:`Points`; the slot of each point, and the body of
+#: each slot; addresses of MuJoCo's data, and of its qpos, ncon and contact.
+Laid = tuple_of(
+    "Laid",
+    (
+        *("local", "radius", "body", "root", "chain", "chain_length", "shared", "geom", "partner", "sign", "axes"),
+        *("smooth", "listed", "owner", "slot", "mujoco"),
+    ),
+    __name__,
+)
+#: Data of contacts between bodies in one world, and for their detection.
+WorldPairs = tuple_of("WorldPairs", (*Pairs._fields, "model", "clearance", "mujoco"), __name__)
 
 
-class WorldPairs(NamedTuple):
-    """Data of contacts between bodies in one world, and for their detection; see :class:`Pairs`."""
-
-    body: Any
-    root: Any
-    chain: Any
-    chain_length: Any
-    rest: Any
-    depth: Any
-    model: Any
-    clearance: Any
-    mujoco: Any
-
-
-def make_detector(model: mujoco.MjModel, widened: Widened, wanted: bool) -> Detector:
-    """The detector of contacts between bodies, if these are ``wanted``; both models must outlive it."""
-    return Detector(model._address if wanted else 0, make_clearance(widened))
-
-
-def make_beside(points: Points, tree: Tree, detector: Detector) -> Beside:
+def make_beside(points: Points, tree: Tree, model: mujoco.MjModel, seen: Clearance) -> Beside:
     """The constant part of a robot's contact points; trees are counted as :mod:`footfall.engine.dynamics` does."""
-    others = points.others
-    pairs = others.pairs._replace(root=tree.body_tree[np.arange(len(others.pairs.root))])
-    return Beside(others._replace(root=tree.body_tree[others.body], pairs=pairs), detector, points.begin, points.centre)
+    others, pairs = points.others, points.others.pairs
+    own = others._replace(
+        root=tree.body_tree[others.body], pairs=pairs._replace(root=tree.body_tree[np.arange(len(pairs.root))])
+    )
+    return Beside(own, model._address if len(pairs.chain) else 0, seen, points.begin, points.centre)
 
 
-def first_kept(points: Points, detector: Detector) -> dict[str, np.ndarray]:
+def first_kept(points: Points, seen: Clearance) -> dict[str, np.ndarray]:
     """The initial state of points not on feet: no point has a place, and no distance is known."""
-    seen = detector.clearance
     own = {"seen": seen.place, "room": seen.room, "looks": seen.looks}
     return {name: (own[name] if name in own else getattr(points.others, name))[None] for name in Kept._fields}
 
 
-def lay_out(points: Points, tree: Tree, owner: np.ndarray, data: list[mujoco.MjData]) -> Laid:
+def lay_out(points: Points, tree: Tree, owner: np.ndarray, data: list[mujoco.MjData]) -> Any:
     """Room for each thread, with the feet in it, and its ``data``."""
     own = {name: getattr(points, name) for name in Laid._fields if hasattr(points, name)}
     own |= {"owner": owner, "slot": points.others.slot, "root": tree.body_tree[points.body]}
@@ -133,18 +91,12 @@ def lay_out(points: Points, tree: Tree, owner: np.ndarray, data: list[mujoco.MjD
     return Laid(**rows, mujoco=np.array(places, dtype=np.int64))
 
 
-def make_other_tapes(worlds: int, places: int, samples: int) -> OtherTape:
-    """Room for what is recorded of points not on feet, the world first."""
-    one = make_other_tape(places, samples)
-    return OtherTape(*(np.zeros((worlds, *array.shape), dtype=array.dtype) for array in one))
-
-
 #: :class:`Others` with what one world keeps, one thread's slots and one world's tape.
 others_of = gather(
     Others,
     {"others": Others, "kept": None, "laid": None, "tape": None, "state": None, "pairs": None},
     place="kept.place",
-    who="kept.who[: others.who.size]",
+    who="kept.who",
     pair="kept.pair",
     spot="kept.spot",
     counters="kept.counters",
@@ -161,16 +113,12 @@ clearance_of = gather(
 #: What finds contacts between bodies in one world, with one thread's data.
 pairs_of = gather(
     WorldPairs,
-    {"pairs": Pairs, "detector": None, "clearance": None, "laid": None},
-    model="detector.model",
+    {"pairs": Pairs, "beside": None, "clearance": None, "laid": None},
+    model="beside.model",
     mujoco="laid.mujoco",
 )
 #: The contact points of one world, of feet and as many others as there are places for.
-all_points_of = gather(
-    Points,
-    {"beside": Beside, "laid": Laid, "state": WorldState, "space": Space, "others": None},
-    **{name: f"state.{name}[: laid.radius.size]" for name in ("anchor", "force", "mode", "memory")},
-)
+all_points_of = gather(Points, {"beside": Beside, "laid": Laid, "state": WorldState, "space": Space, "others": None})
 
 
 @inlined
@@ -193,13 +141,8 @@ def take_places_again(points: Points) -> None:
             continue
         if is_pair(others, q):
             points.radius[p], points.smooth[p] = 0.0, 0
-            continue
-        points.radius[p] = others.radius[q]
-        points.smooth[p] = others.smooth[q]
-        for c in range(3):
-            points.local[p, c] = others.local[q, c]
-            for d in range(3):
-                points.axes[p, c, d] = others.axes[q, c, d]
+        else:
+            put_in_place(points, q, p)
 
 
 #: Steps of worlds in a thread's portion of work: some milliseconds, between two checks for Ctrl-C.
@@ -214,22 +157,15 @@ pick_laid = picker(Laid, world_last=False)
 pick_other_tape = picker(OtherTape, world_last=False)
 
 
-class Rooms(NamedTuple):
-    """Scratch space of threads, the thread first."""
-
-    beside: Beside
-    space: Space
-    laid: Laid
-
-
 class Memory(NamedTuple):
-    """All arrays of the worlds, the world first, and the scratch space of threads."""
+    """All arrays of the worlds, the world first, and the scratch space of threads, the thread first."""
 
     given: Given
     state: WorldState
-    kept: Kept
-    small: Rooms  # without places for points of other bodies
-    large: Rooms
+    kept: Any  # Kept
+    beside: Beside
+    space: Space
+    laid: Any  # Laid
 
 
 class Tapes(NamedTuple):
@@ -238,14 +174,6 @@ class Tapes(NamedTuple):
     feet: Tape
     others: OtherTape
     chosen: Ints  # (W,) row of each world, -1 if it is not recorded
-
-
-@cold(types.int64)
-def advance_by_reference(
-    one: OneWorld, given: Given, state: WorldState, track: Track, plan: Plan, functions: Functions, span: Span
-) -> Int:
-    """:func:`advance_world` on tuples that are laid out in memory once for a world."""
-    return advance_world(one, given, state, track, plan, functions, span)
 
 
 @kernel
@@ -264,22 +192,14 @@ def advance_worlds(
         given, state, kept = pick_given(memory.given, w), pick_state(memory.state, w), pick_kept(memory.kept, w)
         tape_row = max(row, 0)
         track = Track(pick_tape(tapes.feet, tape_row), pick_other_tape(tapes.others, tape_row), row >= 0)
-        large = kept.counters[LIVE] > memory.small.beside.others.first
-        done = 0
-        while done < span.steps + span.look and state.end[0] == DONE:
-            rooms = memory.large if large else memory.small
-            space, laid = pick_space(rooms.space, thread), pick_laid(rooms.laid, thread)
-            detector = rooms.beside.detector
-            clearance = clearance_of(detector.clearance, kept)
-            pairs = pairs_of(rooms.beside.others.pairs, detector, clearance, laid)
-            others = others_of(rooms.beside.others, kept, laid, track.others, state, pairs)
-            points = all_points_of(rooms.beside, laid, state, space, others)
-            turn_to(points)
-            set_friction(given, space, space.gap.size)
-            one = one_world(robot, given, state, space, points, laid.owner)
-            left = Span(span.steps - done, span.look, span.before + done)
-            done += advance_by_reference(one, given, state, track, plan, functions, left)
-            large = True
+        space, laid, beside = pick_space(memory.space, thread), pick_laid(memory.laid, thread), memory.beside
+        pairs = pairs_of(beside.others.pairs, beside, clearance_of(beside.clearance, kept), laid)
+        others = others_of(beside.others, kept, laid, track.others, state, pairs)
+        points = all_points_of(beside, laid, state, space, others)
+        turn_to(points)
+        set_friction(given, space, space.gap.size)
+        one = one_world(robot, given, state, space, points, laid.owner)
+        advance_world(one, given, state, track, plan, functions, span)
 
 
 class Team:
@@ -325,51 +245,41 @@ def check_memory(count: int, each: int) -> None:
 
 
 class Cores:
-    """Worlds in the memory of the CPU, the world as the first index of every array."""
+    """Worlds in the memory of the CPU, the world as the first index of every array; both models must outlive them."""
 
     def __init__(
         self,
         robot: Robot,
-        points: tuple[Points, Points],
-        detector: Detector,
-        data: Callable[[], mujoco.MjData],
-        shapes: tuple[Shapes, Shapes, Shapes],
+        points: Points,
+        model: mujoco.MjModel,
+        widened: Widened,
+        shapes: tuple[Shapes, Shapes],
         count: int,
         functions: Functions,
-        scratch: Callable[[Points], Any],
+        scratch: Callable[[], Any],
         threads: int | None,
     ) -> None:
-        if threads is not None and not is_whole(threads, 1):
-            raise SimulationError(f"threads = {threads!r}, but it must be a whole number > 0")
         check_memory(count, bytes_of(shapes[0]))
         self.team = Team(min(count, threads or cores()))
         self.robot, self.count, self.functions, self.constant = robot, count, functions, ByReference(robot)
-        self.detector, self.data = detector, [data() for _ in range(self.team.size)]
-        self.first_kept = first_kept(points[1], detector)
+        self.data, seen = [mujoco.MjData(model) for _ in range(self.team.size)], make_clearance(widened)
+        self.first_kept = first_kept(points, seen)
         self.state = WorldState(**room(shapes[0], count, world_last=False))
         self.kept = Kept(**{name: np.repeat(array, count, axis=0) for name, array in self.first_kept.items()})
-        self.of_law: list[ByReference] = []  # the law's scratch arrays of each thread
-        self.small, self.large = (self._rooms(*one, scratch) for one in zip(points, shapes[1:], strict=True))
+        made = [scratch() for _ in self.data]
+        self.of_law = [ByReference(one) for one in made if one is not None]
+        law = np.array([one.address for one in self.of_law] or [0 for _ in made])
+        self.beside = make_beside(points, robot.tree, model, seen)
+        self.space = Space(**room(shapes[1], len(made), world_last=False), law=law, pairs=np.zeros(len(made)))
+        owner = np.concatenate([robot.soles.foot, np.zeros(len(points.others.who), dtype=np.int64)])
+        self.laid = lay_out(points, robot.tree, owner, self.data)
         self.memory: ByReference | None = None
         self.last: tuple[Any, ...] = (None, None, None)
         self.last_laid_out: list[ByReference] = []
-        self.nobody = np.full(count, -1)
-
-    def _rooms(self, points: Points, shapes: Shapes, scratch: Callable[[Points], Any]) -> Rooms:
-        """Scratch space of threads, with as many places for points of other bodies as the worlds have."""
-        tree, threads = self.robot.tree, self.team.size
-        owner = np.concatenate([self.robot.soles.foot, np.zeros(len(points.others.who), dtype=np.int64)])
-        made = [scratch(points) for _ in range(threads)]
-        laid = [ByReference(one) for one in made if one is not None]
-        self.of_law += laid
-        law = np.array([one.address for one in laid] or [0] * threads)
-        space = Space(**room(shapes, threads, world_last=False), law=law, pairs=np.zeros(threads))
-        threads_own = lay_out(points, tree, owner, self.data)
-        return Rooms(make_beside(points, tree, self.detector), space, threads_own)
 
     def give(self, given: Given) -> None:
         """Set the inputs of the worlds."""
-        self.memory = ByReference(Memory(given, self.state, self.kept, self.small, self.large))
+        self.memory = ByReference(Memory(given, self.state, self.kept, self.beside, self.space, self.laid))
 
     def array(self, name: str) -> np.ndarray:
         """An array of the state, live."""
@@ -393,11 +303,15 @@ class Cores:
     def make_tape(self, model: mujoco.MjModel, recorded: Sequence[int], samples: int, signals: int) -> Tapes:
         """Room for the recordings of these worlds."""
         worlds, samples = max(1, len(recorded)), samples if recorded else 1
-        one = make_tape(model, samples, len(self.robot.soles.local), max(1, signals))
-        feet = Tape(*(np.zeros((worlds, *array.shape), dtype=array.dtype) for array in one))
-        chosen = self.nobody.copy()
+
+        def room_for(tape: Any) -> Any:
+            return type(tape)(*(np.zeros((worlds, *rows.shape), dtype=rows.dtype) for rows in tape))
+
+        feet = make_tape(model, samples, len(self.robot.soles.local), max(1, signals))
+        others = make_other_tape(self.first_kept["who"].size, samples)
+        chosen = np.full(self.count, -1)
         chosen[list(recorded)] = np.arange(len(recorded))
-        return Tapes(feet, make_other_tapes(worlds, self.first_kept["who"].size, samples), chosen)
+        return Tapes(room_for(feet), room_for(others), chosen)
 
     def recordings(self, tapes: Tapes) -> Iterator[tuple[Tape, OtherTape | None]]:
         """The recordings of these worlds."""

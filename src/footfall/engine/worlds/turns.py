@@ -217,15 +217,6 @@ def search_now(state: WorldState, space: Space, own: ProblemScratch, to: Gathere
 
 
 @inlined
-def answered(one: OneWorld, status: Int) -> Int:
-    """The status of a law after its call, or WAITS if it requested a search."""
-    if one.contacts.number[SEARCH] != WANTED:
-        return status
-    restore_near(one.points, one.contacts, one.scratch)
-    return WAITS
-
-
-@inlined
 def end_step(one: OneWorld, state: WorldState, space: Space, track: Track, plan: Plan, span: Span) -> None:
     """End the step under way, if its law has a solution and need not be called again."""
     answer, asked = space.answer[0], space.asked[0]
@@ -329,7 +320,10 @@ def take_part(
     elif space.answer[0] in (IDLE, PLACED) and goes_on(state, space, span):
         asks = go_on_with_step(one, given, state, space, track, plan, functions, span)
     if meet(asks):
-        space.answer[0] = answered(one, ask_law(one, functions, given, plan))
+        space.answer[0] = ask_law(one, functions, given, plan)
+        if one.contacts.number[SEARCH] == WANTED:
+            restore_near(one.points, one.contacts, one.scratch)
+            space.answer[0] = WAITS
     if part == 0:
         end_step(one, state, space, track, plan, span)
         if space.answer[0] == IDLE and space.asked[0] == 0 and goes_on(state, space, span):
