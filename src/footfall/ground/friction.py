@@ -98,7 +98,7 @@ class Compiled(NamedTuple):
     """A field of coefficients in the engine's form."""
 
     friction: Any  # function pointer
-    corner: Array  # (4,), or the numbers of a function
+    corner: Array  # (4,)
     table: Array  # (rows, columns, 2)
     varies: int  # 0: uniform, and never evaluated
 
@@ -134,7 +134,7 @@ class Coefficients(NamedTuple):
         if self.field is None:
             return Compiled(_cells_pointer(), *nothing, 0)
         if isinstance(self.field, PlaceFunction):
-            return Compiled(self.field.pointer, np.array(self.field.numbers), nothing[1], 1)
+            return Compiled(self.field.pointer, *nothing, 1)
         (sx, sy), (cx, cy), table = self.field.size, self.field.center, self.field.table
         corner = np.array([cx - sx / 2, cy - sy / 2, sx / table.shape[1], sy / table.shape[0]])
         return Compiled(_cells_pointer(), corner, table.copy(), 1)

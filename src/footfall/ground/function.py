@@ -46,11 +46,7 @@ def _function_of(form: Form) -> PlaceFunction:
 
 
 def _heights(form: Form, x: Array, y: Array) -> Array:
-    return heights_at((_function_of(form).pointer, np.array([*parameters(form), 0.0]), np.zeros((1, 1))), x, y)
-
-
-def parameters(form: Form) -> tuple[float, ...]:
-    return _function_of(form).numbers
+    return heights_at((_function_of(form).pointer, np.zeros(1), np.zeros((1, 1))), x, y)
 
 
 def grid(form: Form, extent: float) -> Grid:
@@ -76,7 +72,6 @@ FUNCTION = Kind(
     name="function",
     make=function,
     surface=None,
-    parameters=parameters,
     seeks=True,
     highest=lambda form: math.inf,
     grid=grid,

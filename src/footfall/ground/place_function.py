@@ -1,9 +1,6 @@
 """Heights and friction coefficients given as Python functions of x and y, compiled for the engine.
 
-Functions that differ only in the values of their numbers share machine code. Numba would freeze these values into
-machine code, which is never freed: a thousand grounds of ``lambda x, y: a * x`` would be compiled a thousand times and
-keep a gigabyte. Here the numbers that a function takes from an enclosing function or from the defaults of its arguments
-become elements of an array, which is passed in every call. All other values it refers to stay frozen.
+The values that a function refers to (globals, variables of enclosing functions) are frozen when it is compiled.
 """
 
 from __future__ import annotations
@@ -14,10 +11,8 @@ import textwrap
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
-from types import CellType, CodeType, FunctionType
+from types import FunctionType
 from typing import Any, NamedTuple
-from weakref import WeakValueDictionary
 
 from numba import float64, types
 from numba.core.errors import NumbaError
@@ -54,10 +49,8 @@ class Role(NamedTuple):
 
     what: str
     signature: Any
-    #: The source of ``adapter`` by the count of numbers that ``given`` returns, 1 or 2, with a placeholder ``{more}``
-    #: for a last argument.
+    #: The source of ``adapter`` by the count of numbers that ``given`` returns, 1 or 2.
     sources: dict[int, str]
-    numbers: str  # the adapter's argument that is passed as this last argument
     namespace: dict[str, Any]
     nothing: str  # the result if the function fails, as by an index outside of an array
     nowhere: str  # advice for places where it has no value
@@ -100,8 +93,8 @@ def adapter(x, y, z, parameters, table):
     found = (0.0, 0.0, 0.0, 1.0)
     least, at_u, at_v, up = math.inf, x, y, 1.0
     for i in range(LOOKS):
-        h, ahead, behind = given(u, v{more}), given(u + STEP, v{more}), given(u - STEP, v{more})
-        left, right = given(u, v + STEP{more}), given(u, v - STEP{more})
+        h, ahead, behind = given(u, v), given(u + STEP, v), given(u - STEP, v)
+        left, right = given(u, v + STEP), given(u, v - STEP)
         slope_x, slope_y = (ahead - behind) / (2.0 * STEP), (left - right) / (2.0 * STEP)
         plane = over_height(z - h - slope_x * (x - u) - slope_y * (y - v), slope_x, slope_y)
         if i == 0 and (is_under(plane) or not abs(plane[0]) < max(REACH, parameters[parameters.size - 1])):
@@ -110,7 +103,7 @@ def adapter(x, y, z, parameters, table):
         if not square < least:  # too far along: half as far
             u, v = 0.5 * (u + at_u), 0.5 * (v + at_v)
             continue
-        across = given(u + STEP, v + STEP{more})
+        across = given(u + STEP, v + STEP)
         bend = ((ahead - 2.0 * h + behind) / STEP**2, (left - 2.0 * h + right) / STEP**2)
         twist = (across - ahead - left + h) / STEP**2
         du, dv = way_to_foot(x - u, y - v, z - h, slope_x, slope_y, bend[0], bend[1], twist)
@@ -125,7 +118,6 @@ def adapter(x, y, z, parameters, table):
     return found
 """
     },
-    "parameters",
     {
         "math": math,
         "over_height": over_height,
@@ -146,16 +138,15 @@ FRICTION = Role(
     {
         1: """
 def adapter(x, y, corner, table):
-    both = float(given(x, y{more}))
+    both = float(given(x, y))
     return both, both
 """,
         2: """
 def adapter(x, y, corner, table):
-    static, dynamic = given(x, y{more})
+    static, dynamic = given(x, y)
     return float(static), float(dynamic)
 """,
     },
-    "corner",
     {},
     "NAN, NAN",
     "return a coefficient everywhere",
@@ -163,25 +154,6 @@ def adapter(x, y, corner, table):
 )
 #: Machine code by role and content, for the life of the process.
 _compiled: dict[tuple[str, str], Any] = {}
-#: The pointers in use, by role and identity of the function: equal functions have one.
-_pointers: WeakValueDictionary[tuple[str, str], SharedPointer] = WeakValueDictionary()
-
-
-class SharedPointer:
-    """Shared machine code as the pointer of one function, with its plain Python for a GPU."""
-
-    def __init__(self, code: Any, plain: FunctionType, role: Role) -> None:
-        self._plain, self._role = _as_it_is_now(plain), role
-        self.address = code.address
-        self._numba_type_ = code._numba_type_
-
-    def __wrapper_address__(self) -> int:
-        return int(self.address)
-
-    @cached_property
-    def __wrapped__(self) -> FunctionType:
-        """The adapter with all values frozen, as plain Python."""
-        return _adapter(_frozen(self._plain), self._plain, self._role)
 
 
 @dataclass(frozen=True)
@@ -192,8 +164,6 @@ class PlaceFunction:
     function: Callable[..., Any] = field(compare=False)
     pointer: Any = field(compare=False, repr=False)
     role: Role = field(compare=False, repr=False)
-    #: The values of the pointer's array of numbers.
-    numbers: tuple[float, ...] = field(default=(0.0,), compare=False, repr=False)
 
     @property
     def source(self) -> str | None:
@@ -238,55 +208,25 @@ def _compile(function: Callable[..., Any], role: Role) -> PlaceFunction:
             f"the {role.what} function '{plain.__name__}' raises (or asserts), which a compiled ground cannot: "
             f"{role.nowhere}"
         )
-    content = kernel_stamp(plain)
-    identity = content or uuid.uuid4().hex  # without a hash of its content: equal only to itself
-    numbers = numbers_of(plain) if content else None
-    shared = None if numbers is None else _shared(plain, numbers, role, identity)
-    if numbers is not None and shared is not None:
-        return PlaceFunction(identity, function, shared, role, numbers.values)
+    identity = kernel_stamp(plain) or uuid.uuid4().hex  # without a hash of its content: equal only to itself
     key = (role.what, identity)
     if key not in _compiled:
         try:
-            pointer = SharedPointer(_guarded(_adapter(_frozen(plain), plain, role), role), plain, role)
+            _compiled[key] = _guarded(_adapter(plain, role), role)
         except (NumbaError, NotImplementedError, TypeError) as error:
             raise _uncompilable(role, function, cause_of(error)) from error
-        if not content:
-            return PlaceFunction(identity, function, pointer, role)
-        _compiled[key] = pointer
     return PlaceFunction(identity, function, _compiled[key], role)
 
 
-def _shared(plain: FunctionType, numbers: Numbers, role: Role, identity: str) -> SharedPointer | None:
-    """The pointer to machine code that takes the function's numbers; ``None`` if it cannot be compiled."""
-    known = _pointers.get((role.what, identity))
-    if known is not None:
-        return known
-    asked = with_numbers(plain, numbers)
-    key = (role.what, str(kernel_stamp(asked.py_func)))
-    if key not in _compiled:
-        try:
-            _compiled[key] = _guarded(_adapter(asked, plain, role, float64[::1]), role)
-        except (NumbaError, NotImplementedError, TypeError, GroundError):
-            _compiled[key] = None
-    if _compiled[key] is None:
-        return None
-    made = _pointers[role.what, identity] = SharedPointer(_compiled[key], plain, role)
-    return made
-
-
-def _frozen(plain: FunctionType) -> Any:
-    """A kernel of x and y alone, for a function that may have further arguments with defaults."""
-    return kernel(generated("def asked(x, y):\n    return given(x, y)\n", "asked", {"given": checked(plain)}, plain))
-
-
-def _adapter(asked: Any, plain: FunctionType, role: Role, *more: Any) -> FunctionType:
-    """The function that the engine calls, around a kernel of x, y and perhaps an array of numbers."""
-    asked.compile((float64, float64, *more))
+def _adapter(plain: FunctionType, role: Role) -> FunctionType:
+    """The function that the engine calls, around a user's, which may have further arguments with defaults."""
+    source = "def asked(x, y):\n    return given(x, y)\n"
+    asked: Any = kernel(generated(source, "asked", {"given": checked(plain)}, plain))
+    asked.compile((float64, float64))
     returned = asked.nopython_signatures[-1].return_type
     if _numbers(returned) not in role.sources:
         raise _uncompilable(role, plain, f"it returns {returned}, not a number")
-    source = role.sources[_numbers(returned)].format(more=f", {role.numbers}" if more else "")
-    return generated(source, "adapter", {"given": asked, **role.namespace}, plain)
+    return generated(role.sources[_numbers(returned)], "adapter", {"given": asked, **role.namespace}, plain)
 
 
 def _guarded(adapter: FunctionType, role: Role) -> Any:
@@ -299,19 +239,10 @@ def guarded({arguments}):
     except Exception:
         return {role.nothing}
 """
-    return function_pointer(
-        role.signature, generated(source, "guarded", {"answer": checked(adapter), "NAN": math.nan}, adapter)
-    )
-
-
-def _as_it_is_now(plain: FunctionType) -> FunctionType:
-    """A copy that keeps the present values of the variables it refers to."""
-    code = plain.__code__
-    known = {name: value for name, value in plain.__globals__.items() if name in (*code.co_names, "__builtins__")}
-    cells = tuple(CellType(cell.cell_contents) for cell in plain.__closure__ or ())
-    copy = FunctionType(code, known, plain.__name__, plain.__defaults__, cells or None)
-    copy.__module__, copy.__qualname__ = plain.__module__, plain.__qualname__
-    return copy
+    guarded = generated(source, "guarded", {"answer": checked(adapter), "NAN": math.nan}, adapter)
+    pointer = function_pointer(role.signature, guarded)
+    pointer.__wrapped__ = adapter  # for a GPU, which catches no exceptions
+    return pointer
 
 
 def _numbers(returned: Any) -> int:
@@ -324,73 +255,3 @@ def _numbers(returned: Any) -> int:
 def _uncompilable(role: Role, function: Any, reason: str) -> GroundError:
     name = getattr(function, "__name__", repr(function))
     return GroundError(f"the {role.what} function '{name}' cannot be compiled: {reason}; {role.instead}")
-
-
-# ---- numbers that functions refer to --------------------------------------------------------------------------------
-
-
-#: Flags of code objects: *args, **options, generators and coroutines.
-_NOT_PLAIN = 0x04 | 0x08 | 0x20 | 0x80 | 0x100 | 0x200
-_LARGEST_WHOLE = 2**53  # floats hold every whole number up to here
-
-
-class Numbers(NamedTuple):
-    """The numbers that a function refers to."""
-
-    enclosed: tuple[str, ...]  # variables of enclosing functions
-    defaults: int  # count of the last arguments with a default
-    whole: tuple[bool, ...]  # which of all values, enclosed ones first, are integers
-    values: tuple[float, ...]
-
-
-def numbers_of(function: FunctionType) -> Numbers | None:
-    """The numbers that can be passed, ``None`` if there are none or the function is not simple enough."""
-    code, defaults = function.__code__, function.__defaults__ or ()
-    nested = any(isinstance(constant, CodeType) for constant in code.co_consts)
-    if nested or code.co_flags & _NOT_PLAIN or code.co_kwonlyargcount or code.co_argcount != 2 + len(defaults):
-        return None
-    if not all(map(_is_number, defaults)):
-        return None
-    cells = _cells(function)
-    enclosed = tuple(name for name, value in cells.items() if _is_number(value))
-    values = (*(cells[name] for name in enclosed), *defaults)
-    whole = tuple(isinstance(value, int) for value in values)
-    return Numbers(enclosed, len(defaults), whole, tuple(map(float, values))) if values else None
-
-
-def _is_number(value: Any) -> bool:
-    whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _LARGEST_WHOLE
-    return whole or isinstance(value, float)
-
-
-def with_numbers(function: FunctionType, numbers: Numbers) -> Any:
-    """The kernel ``asked(x, y, numbers)`` of a function; ``numbers`` replace the values of its own.
-
-    It contains the function's code as an inner function, which Numba inlines, with local variables in place of those of
-    enclosing functions.
-    """
-    code, cells = function.__code__, _cells(function)
-    elements = [f"_whole(_numbers[{i}])" if whole else f"_numbers[{i}]" for i, whole in enumerate(numbers.whole)]
-    own = dict(zip(numbers.enclosed, elements, strict=False))
-    last = elements[len(elements) - numbers.defaults :]
-    lines = [
-        "def asked(_x, _y, _numbers):",
-        f"    {str(numbers[:3])!r}",  # so that no frozen function has the same text
-        *(f"    {name} = {own.get(name, '_frozen_' + name)}" for name in cells),
-        f"    def given({', '.join(code.co_varnames[: code.co_argcount])}):",
-        f"        return ({''.join(name + ', ' for name in cells)})",
-        f"    return given({', '.join(['_x', '_y', *last])})",
-    ]
-    frozen = {f"_frozen_{name}": value for name, value in cells.items() if name not in own}
-    outer = generated("\n".join(lines), "asked", function.__globals__ | frozen | {"_whole": int}, function)
-    constants = outer.__code__.co_consts
-    outer.__code__ = outer.__code__.replace(
-        co_consts=tuple(code if isinstance(one, CodeType) else one for one in constants)
-    )
-    return checked(outer)
-
-
-def _cells(function: FunctionType) -> dict[str, Any]:
-    """The variables of enclosing functions that a function reads, in the order of its closure."""
-    contents = [cell.cell_contents for cell in function.__closure__ or ()]
-    return dict(zip(function.__code__.co_freevars, contents, strict=True))
