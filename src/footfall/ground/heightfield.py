@@ -1,10 +1,8 @@
 """A table of heights, given or from a file: .npy, .csv or .txt in m, or a picture (.png) with the height of white.
 
 The engine's table holds the heights with a border that repeats those at the edges, so that the ground beyond an edge is
-an endless cell; then, row by row, the highest and lowest heights of blocks of 4 x 4 cells, of 4 x 4 such blocks, and so
-on. A branch-and-bound search for the point of the surface nearest to a contact point skips blocks and cells that are
-farther than the nearest point so far. So it finds the global minimum, and its cost hardly depends on the size of the
-cells.
+an endless cell. The point of the surface nearest to a contact point is sought in all cells that may contain one, so the
+global minimum is found.
 """
 
 from __future__ import annotations
@@ -39,26 +37,8 @@ FOUND, STEPS = 1e-9, 12
 UNDER = 1e-7
 #: Distance to an edge, m, below which the normal is that of the cell.
 ON_THE_EDGE = 1e-9
-#: Most cells or blocks along each side at the start of the search, and most cells that it examines.
-ACROSS, MOST_CELLS = 6, 512
 #: Size of the cells beyond an edge, m.
 ENDLESS = 1e9
-#: Blocks are 4 x 4: the shift from the number of a cell to that of its block.
-BITS = 2
-
-
-def with_tree(heights: Array) -> Array:
-    """The table for the engine: heights with a border, and the highest and lowest heights of blocks of all levels."""
-    padded = np.pad(heights, 1, mode="edge")
-    corners = [padded[i : i + padded.shape[0] - 1, j : j + padded.shape[1] - 1] for i in (0, 1) for j in (0, 1)]
-    high, low = np.maximum.reduce(corners), np.minimum.reduce(corners)
-    rows = [padded]
-    while max(high.shape) > 1:
-        high, low = _blocks(high, np.maximum), _blocks(low, np.minimum)
-        level = np.zeros((len(high), padded.shape[1]))
-        level[:, : high.shape[1]], level[:, high.shape[1] : 2 * high.shape[1]] = high, low
-        rows.append(level)
-    return np.ascontiguousarray(np.concatenate(rows))
 
 
 class Query(NamedTuple):
@@ -68,13 +48,6 @@ class Query(NamedTuple):
     y: float
     z: float
     up: float
-
-
-def _blocks(values: Array, most: np.ufunc) -> Array:
-    side = 1 << BITS
-    for axis in (0, 1):
-        values = most.reduceat(values, np.arange(0, values.shape[axis], side), axis=axis)
-    return values
 
 
 @inlined
@@ -131,34 +104,14 @@ def on_edge(patch: Patch, edge: Int) -> tuple[Float, Float]:
 
 
 @inlined
-def is_too_far(
-    patch: Patch, u: Float, v: Float, du: Float, dv: Float, over: Float, convex: Float, limit: Float
-) -> Bool:
-    """Whether every place of a convex cell is farther than the square root of ``limit`` (m2), by the gradient at
-    one.
-    """
-    outward_x = (u == patch.left and du < 0.0) or (u == patch.right and du > 0.0)
-    outward_y = (v == patch.near and dv < 0.0) or (v == patch.far and dv > 0.0)
-    along_x, along_y = 0.0 if outward_x else du, 0.0 if outward_y else dv
-    square = (patch.x - u) ** 2 + (patch.y - v) ** 2 + over * over
-    return convex > 0.0 and (square - limit) * convex > along_x * along_x + along_y * along_y
-
-
-@inlined
-def foot_in_cell(patch: Patch, convex: Float, limit: Float) -> tuple[Float, Float, Int]:
-    """The foot (u, v) of the point in a cell, by Newton's method, and a status.
-
-    The status is 1 if the foot is in the cell, 0 if it is outside, and -1 if every place of the cell is farther than
-    the square root of ``limit`` (m2).
-    """
+def foot_in_cell(patch: Patch) -> tuple[Float, Float, Bool]:
+    """The foot (u, v) of the point in a cell, by Newton's method, and whether it is in the cell."""
     x, y, z, b, c, t, left, right, near, far = patch
-    u, v, strayed, inside = min(max(x, left), right), min(max(y, near), far), False, 0
-    for k in range(STEPS):
+    u, v, strayed, inside = min(max(x, left), right), min(max(y, near), far), False, False
+    for _ in range(STEPS):
         slope_x, slope_y = b + t * v, c + t * u
         over = b * u + slope_y * v - z
         du, dv = x - u - over * slope_x, y - v - over * slope_y
-        if k == 0 and is_too_far(patch, u, v, du, dv, over, convex, limit):
-            return u, v, -1
         p, q, r = 1.0 + slope_x * slope_x, 1.0 + slope_y * slope_y, slope_x * slope_y + over * t
         if r * r > 0.9 * p * q:  # not convex here: leave curvature out
             r = slope_x * slope_y
@@ -166,12 +119,12 @@ def foot_in_cell(patch: Patch, convex: Float, limit: Float) -> tuple[Float, Floa
         du, dv = (q * du - r * dv) * scale, (p * dv - r * du) * scale
         u, v = u + du, v + dv
         if u < left or u > right or v < near or v > far:
-            inside = 0
+            inside = False
             if strayed:
                 break
             u, v, strayed = min(max(u, left), right), min(max(v, near), far), True
         else:
-            inside = 1
+            inside = True
             if abs(t) * (du * du + dv * dv) < FOUND:
                 break
     return u, v, inside
@@ -179,12 +132,9 @@ def foot_in_cell(patch: Patch, convex: Float, limit: Float) -> tuple[Float, Floa
 
 @kernel
 def nearest_in_cell(
-    point: Query, i: Int, j: Int, limit: Float, parameters: Vector, table: Matrix
+    point: Query, i: Int, j: Int, parameters: Vector, table: Matrix
 ) -> tuple[Float, Float, Float, Float, Float]:
-    """The nearest place of a cell (row i, column j) to a point.
-
-    Returns the square of its distance (m2), gap and normal; a square above ``limit`` (m2) may be given as infinite.
-    """
+    """The nearest place of a cell (row i, column j) to a point: the square of its distance (m2), gap and normal."""
     rows, columns = int(parameters[ROWS]), int(parameters[COLUMNS])
     x, y, a, b, c, t = in_cell(point.x, point.y, i, j, parameters, table)
     z, width, depth = point.z - a, parameters[WIDTH], parameters[DEPTH]
@@ -193,12 +143,12 @@ def nearest_in_cell(
     patch = Patch(x, y, z, b, c, t, left, right, near, far)
     highest = max(abs(z), abs(z - b * width), abs(z - c * depth), abs(z - (b + t * depth) * width - c * depth))
     convex = 1.0 - abs(t) * highest  # a lower bound over the whole cell
-    u, v, inside = foot_in_cell(patch, convex, limit)
+    u, v, inside = foot_in_cell(patch)
     best, gap, nx, ny, nz = math.inf, 0.0, 0.0, 0.0, 1.0
-    if inside > 0:
+    if inside:
         best, gap, nx, ny, nz = place_at(patch, u, v)
-    if inside < 0 or (inside > 0 and convex > 0.0):
-        return best, gap, nx, ny, nz
+        if convex > 0.0:
+            return best, gap, nx, ny, nz
     for edge in range(4):
         u, v = on_edge(patch, edge)
         other = place_at(patch, u, v)
@@ -212,48 +162,28 @@ def nearest_in_cell(
 
 
 @inlined
-def away(x: Float, lowest: Float, spacing: Float, first: Int, last: Int, count: Int) -> Float:
-    """Distance (m) of x from cells ``first`` to ``last`` (exclusive) of ``count``; the first and last of all are
-    endless.
-    """
-    if first > 0 and x < lowest + (first - 1) * spacing:
-        return lowest + (first - 1) * spacing - x
-    if last < count and x > lowest + (last - 1) * spacing:
-        return x - lowest - (last - 1) * spacing
+def away(x: Float, lowest: Float, spacing: Float, cell: Int, count: Int) -> Float:
+    """Distance (m) of x from a cell, of ``count``; the first and last are endless."""
+    if cell > 0 and x < lowest + (cell - 1) * spacing:
+        return lowest + (cell - 1) * spacing - x
+    if cell < count - 1 and x > lowest + cell * spacing:
+        return x - lowest - cell * spacing
     return 0.0
 
 
 @inlined
-def extreme(up: Float, level: Int, i: Int, j: Int, parameters: Vector, table: Matrix) -> Float:
-    """The highest (``up`` = 1) or lowest (-1) height of a block, or of a cell at level 0."""
-    if level == 0:
-        one, two, three, four = table[i, j], table[i, j + 1], table[i + 1, j], table[i + 1, j + 1]
-        return max(max(one, two), max(three, four)) if up > 0.0 else min(min(one, two), min(three, four))
-    rows, columns = int(parameters[ROWS]), int(parameters[COLUMNS])
-    row = rows + 1 + i
-    for k in range(1, level):
-        row += blocks(rows, k)
-    return table[row, j if up > 0.0 else j + blocks(columns, level)]
-
-
-@inlined
-def can_be_nearer(point: Query, level: Int, i: Int, j: Int, limit: Float, parameters: Vector, table: Matrix) -> Bool:
-    """Whether a block may contain a place nearer than the square root of ``limit`` (m2)."""
-    rows, columns = int(parameters[ROWS]), int(parameters[COLUMNS])
-    shift = BITS * level
-    ax = away(point.x, parameters[X], parameters[WIDTH], j << shift, (j + 1) << shift, columns)
-    ay = away(point.y, parameters[Y], parameters[DEPTH], i << shift, (i + 1) << shift, rows)
+def can_be_nearer(point: Query, i: Int, j: Int, limit: Float, parameters: Vector, table: Matrix) -> Bool:
+    """Whether a cell may contain a place nearer than the square root of ``limit`` (m2)."""
+    ax = away(point.x, parameters[X], parameters[WIDTH], j, int(parameters[COLUMNS]))
+    ay = away(point.y, parameters[Y], parameters[DEPTH], i, int(parameters[ROWS]))
     limit -= ax * ax + ay * ay
     if limit <= 0.0:
         return False
-    az = max(0.0, point.up * (point.z - extreme(point.up, level, i, j, parameters, table)))
+    one, two, three, four = table[i, j], table[i, j + 1], table[i + 1, j], table[i + 1, j + 1]
+    above = point.z - max(max(one, two), max(three, four))
+    below = min(min(one, two), min(three, four)) - point.z
+    az = max(0.0, above if point.up > 0.0 else below)
     return az * az < limit
-
-
-@inlined
-def blocks(count: Int, level: Int) -> Int:
-    """Number of blocks of a level along ``count`` cells."""
-    return (count + (1 << BITS * level) - 1) >> BITS * level
 
 
 @inlined
@@ -282,46 +212,19 @@ def nearest_elsewhere(
     point: Query, limit: Float, known_i: Int, known_j: Int, parameters: Vector, table: Matrix
 ) -> tuple[Float, Float, Float, Float, Float]:
     """The nearest place in all cells except a known one, if it is nearer than the square root of ``limit`` (m2)."""
-    rows, columns = int(parameters[ROWS]), int(parameters[COLUMNS])
     found = (limit, 0.0, 0.0, 0.0, 1.0)
-    reach, top = math.sqrt(limit), 0
-    i, last_i = row_of(point.y - reach, parameters), row_of(point.y + reach, parameters)
-    j, last_j = column_of(point.x - reach, parameters), column_of(point.x + reach, parameters)
-    while max(last_i - i, last_j - j) >= ACROSS:
-        i, j, last_i, last_j, top = i >> BITS, j >> BITS, last_i >> BITS, last_j >> BITS, top + 1
-    level, first_j, sought, block = top, j, 0, (1 << BITS) - 1
-    while True:
-        known = level == 0 and i == known_i and j == known_j
-        if not known and can_be_nearer(point, level, i, j, found[0], parameters, table):
-            if level > 0:
-                i, j, level = i << BITS, j << BITS, level - 1
-                continue
-            other = nearest_in_cell(point, i, j, found[0], parameters, table)
-            if other[0] < found[0]:
-                found = other
-            sought += 1
-            if sought == MOST_CELLS:
-                return found
-        while True:  # advance to the next block or cell of the same parent, or else of the parent's level
-            if level == top:
-                j += 1
-                if j > last_j:
-                    i, j = i + 1, first_j
-                if i > last_i:
-                    return found
-                break
-            j += 1
-            if j & block and j < blocks(columns, level):
-                break
-            j = (j - 1) & ~block
-            i += 1
-            if i & block and i < blocks(rows, level):
-                break
-            i, j, level = (i - 1) >> BITS, j >> BITS, level + 1
+    over = max(0.0, point.z - parameters[HIGHEST])
+    reach = math.sqrt(max(0.0, limit - over * over))
+    for i in range(row_of(point.y - reach, parameters), row_of(point.y + reach, parameters) + 1):
+        for j in range(column_of(point.x - reach, parameters), column_of(point.x + reach, parameters) + 1):
+            if (i != known_i or j != known_j) and can_be_nearer(point, i, j, found[0], parameters, table):
+                other = nearest_in_cell(point, i, j, parameters, table)
+                if other[0] < found[0]:
+                    found = other
+    return found
 
 
-@kernel
-def nearest_place(x: Float, y: Float, z: Float, parameters: Vector, table: Matrix) -> tuple[Float, Float, Float, Float]:
+def surface(x: Float, y: Float, z: Float, parameters: Vector, table: Matrix) -> tuple[Float, Float, Float, Float]:
     """Gap and normal of a point: to the nearest place of a height field or, from afar, to the tangent plane below
     it.
     """
@@ -345,7 +248,7 @@ def nearest_place(x: Float, y: Float, z: Float, parameters: Vector, table: Matri
     if beside < UNDER * UNDER:
         limit = clearance * clearance
     elif not far:
-        square, gap, nx, ny, nz = nearest_in_cell(point, i, j, math.inf, parameters, table)
+        square, gap, nx, ny, nz = nearest_in_cell(point, i, j, parameters, table)
         place = (gap, nx, ny, nz)
         if square < reach * reach:
             limit, known_i, known_j = square, i, j
@@ -411,11 +314,6 @@ def heightfield(
     return Form(Coefficients.of(friction, static_friction), options, table)
 
 
-def surface(x: Float, y: Float, z: Float, parameters: Vector, table: Matrix) -> tuple[Float, Float, Float, Float]:
-    """Bilinear interpolation of a table of heights, constant beyond its edges."""
-    return nearest_place(x, y, z, parameters, table)
-
-
 def table_of(form: Form) -> Array:
     assert form.heights is not None
     return form.heights
@@ -450,7 +348,7 @@ HEIGHTFIELD = Kind(
     make=heightfield,
     surface=surface,
     parameters=parameters,
-    table=lambda form: with_tree(table_of(form)),
+    table=lambda form: np.pad(table_of(form), 1, mode="edge"),
     seeks=True,
     highest=lambda form: float(table_of(form).max()),
     grid=grid,
