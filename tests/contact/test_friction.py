@@ -32,20 +32,6 @@ def test_a_brick_slides_down_with_coulombs_acceleration(friction):
     assert found == pytest.approx(9.81 * (math.sin(ANGLE) - 0.2 * math.cos(ANGLE)), rel=1e-6)
 
 
-def test_stribecks_curve_falls_from_static_to_dynamic_friction():
-    """At the Stribeck speed the coefficient has come down to 1/e of the difference."""
-    ground = ff.Ground.plane(friction=0.2, static_friction=0.6)
-    sim = ff.Simulation("brick", ground=ground, law=ff.law("spring-damper", v_stribeck=0.1), dt=1e-4)
-    rec = sim.run(0.5, qpos=sim.place(), qvel=[1.0, 0, 0, 0, 0, 0])
-    force = rec.force.sum(axis=1)
-    ratio, speed = -force[:, 0] / np.maximum(force[:, 2], 1.0), rec.velocity[:, :, 0].mean(axis=1)
-    sliding = (rec.mode == 2).all(axis=1) & (rec.time > 0.1) & (speed > 0.02)
-    expected = 0.2 + 0.4 * np.exp(-((speed / 0.1) ** 2))
-    # The points' speeds differ a little while the brick pitches.
-    np.testing.assert_allclose(ratio[sliding], expected[sliding], atol=0.01)
-    assert ratio[sliding].max() > 0.35 and ratio[sliding].min() < 0.21
-
-
 def test_a_distribution_of_points_resists_turning():
     """Torsional friction needs no term of its own: four corners at the distance r give mu m g r."""
     sim = ff.Simulation("brick", ground=ff.Ground.plane(friction=0.4), law="time-stepping")

@@ -13,8 +13,7 @@ import pytest
 import footfall as ff
 from footfall.contact import registry
 from footfall.contact.base import parameters_of
-from footfall.contact.springs.stable_step import gains_at_rest, longest_stable_step
-from footfall.errors import FootfallWarning, LawError
+from footfall.errors import LawError
 
 MODULE = """
 import footfall as ff
@@ -228,25 +227,6 @@ def test_a_user_may_replace_his_own_law(forget):
     ff.point_law("mine", k=1e4)(spring)
     ff.point_law("mine", k=2e4)(spring)
     assert ff.law("mine").k == 2e4
-
-
-def test_stiffness_and_damping_of_a_users_law_are_found_and_too_long_a_step_is_warned_of(outside):
-    """Four points of c = 100 N s/m let a brick of 1 kg rest in steps of 1 ms; three times that shakes it off."""
-    sim = ff.Simulation("brick", law=ff.law("kelvin-voigt", k=3e4))
-    np.testing.assert_allclose(gains_at_rest(sim.law, sim.setting), (3e4, 100.0), rtol=1e-6)
-    assert longest_stable_step(sim.law, sim.setting) == sim.dt
-    heavy = ff.Simulation("brick", law=ff.law("kelvin-voigt", k=3e4, c=300.0))
-    with pytest.warns(FootfallWarning, match=r"unstable in steps of 0.001 s.*dt <= 4e-4 s would do"):
-        heavy.run(0.001)
-
-
-def test_a_users_law_that_never_carries_the_load_has_no_longest_step(forget):
-    @ff.point_law("foam", k=1e-3)
-    def foam(depth, depth_rate, slip, slip_velocity, memory, parameters):
-        return parameters.k * depth / (1.0 - depth)  # divides by zero at 1 m
-
-    sim = ff.Simulation("brick", law="foam")
-    assert longest_stable_step(sim.law, sim.setting) is None
 
 
 @pytest.mark.parametrize("option", ["options", "kernel", "resolve", "pointer", "class", "_k"])

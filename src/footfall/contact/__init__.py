@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from footfall.contact.linearizing_penalty import LinearizingPenalty
     from footfall.contact.mujoco_native import MujocoNative
     from footfall.contact.spring_damper import SpringDamper
-    from footfall.contact.springs.material import material_of
     from footfall.contact.time_stepping import TimeStepping
     from footfall.solve.contacts import coulomb
 
@@ -37,7 +36,6 @@ __all__ = [
     "law",
     "law_class",
     "laws",
-    "material_of",
     "point_law",
     "register",
     "spring_friction",
@@ -46,7 +44,6 @@ __all__ = [
 #: Public names that are in no file of a law, and their modules.
 _HOMES = {
     "coulomb": "footfall.solve.contacts",
-    "material_of": "footfall.contact.springs.material",
     "point_law": "footfall.contact.from_function",
     "spring_friction": "footfall.contact.from_function",
 }

@@ -28,7 +28,6 @@ from footfall.contact.springs.derived_gains import NormalTerms, OnElasticLayer, 
 from footfall.given_numbers import Bounds, NotNegative, Positive
 from footfall.kinds import Float, Int, Ints, Matrix, Vector
 from footfall.solve.contacts import OPEN, SLIDE, STICK, Contacts
-from footfall.solve.power import two_powers
 
 # Columns of a point's memory.
 TOUCHED, SLIDING, SINCE, HELD, LOAD, DIRECTION = 0, 1, 2, 3, 4, 5
@@ -178,7 +177,7 @@ def distributed(
             if memory[p, SLIDING] == 1.0:
                 stop_sliding(contacts, memory, p)
             depth, rate = max(0.0, -contacts.gap[p]), contacts.velocity[p, 2]
-            spring, damper = two_powers(depth, parameters.alpha, parameters.beta)
+            spring, damper = depth**parameters.alpha, depth**parameters.beta
             normal = max(0.0, parameters.kn * spring - parameters.mun * damper * rate)  # Bruneau 1999, eq. 16, 31
             x, y = 0.0, 0.0
             if normal > 0.0:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Literal, NamedTuple
 
 from footfall.arguments import public
 from footfall.contact.setting import Setting
@@ -17,8 +17,6 @@ from footfall.contact.springs.derived_gains import NormalTerms, SpringLaw, stabl
 from footfall.contact.springs.friction import FrictionalLaw, tangential_force
 from footfall.given_numbers import Bounds, NotNegative, Positive
 from footfall.kinds import Float, Int, Vector
-from footfall.robot import Robot
-from footfall.solve.power import power
 
 
 class Parameters(NamedTuple):
@@ -31,7 +29,6 @@ class Parameters(NamedTuple):
     ct: float  # N s/m
     v_s: float  # m/s
     viscosity: float  # N s/m
-    v_stribeck: float  # m/s
     sigma0: float  # 1/m
     sigma1: float  # s/m
     sigma2: float  # s/m
@@ -45,7 +42,7 @@ def hunt_crossley(
 ) -> tuple[Float, Float, Float, Int]:
     """Damping that grows with depth along the normal, friction as chosen: a point kernel."""
     p = parameters
-    shape = power(depth, p.alpha)
+    shape = depth * math.sqrt(depth) if p.alpha == 1.5 else depth**p.alpha  # Hertz' exponent, quickly
     normal = max(0.0, p.k * shape + min(p.c * shape, p.c_most) * depth_rate)  # Bruneau 1999, eq. 15
     x, y, mode = tangential_force(slip, slip_velocity, memory, normal, p)
     return normal, x, y, mode
@@ -85,28 +82,6 @@ class HuntCrossley(SpringLaw, FrictionalLaw):
 
     def __post_init__(self) -> None:
         self.check_gains()
-
-    @classmethod
-    def from_material(
-        cls,
-        youngs_modulus: float,
-        poisson_ratio: float,
-        *,
-        radius: float | None = None,
-        robot: Robot | None = None,
-        partner: tuple[float, float] | None = None,
-        **options: Any,
-    ) -> Self:
-        """Hertz's contact: round feet of ``radius`` (m), or those of ``robot``, on flat ground; Young's modulus in Pa.
-
-        ``partner`` is Young's modulus and Poisson's ratio of the other side, rigid if left out. ``options`` are those
-        of the law, such as ``restitution``, and ``loss``, the material's loss factor. See
-        :mod:`footfall.contact.springs.material`.
-        """
-        from footfall.contact.springs.material import hertz_gains
-
-        k, rest = hertz_gains(cls.name, youngs_modulus, poisson_ratio, radius, robot, partner, options)
-        return cls(k=k, alpha=1.5, **rest)
 
     def resolve(self, setting: Setting) -> Parameters:
         k = self.stiffness(setting.load, setting.tipping, setting.size)

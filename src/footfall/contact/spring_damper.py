@@ -34,7 +34,6 @@ class Parameters(NamedTuple):
     ct: float  # N s/m
     v_s: float  # m/s
     viscosity: float  # N s/m
-    v_stribeck: float  # m/s
     sigma0: float  # 1/m
     sigma1: float  # s/m
     sigma2: float  # s/m

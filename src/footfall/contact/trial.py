@@ -6,7 +6,6 @@ errors are ignored here, since compiled code does not raise them.
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable
 from functools import cache
@@ -60,18 +59,3 @@ def fault_of(function: Callable[..., Any], state: tuple[Any, ...], memory: np.nd
         except Exception as error:
             return f"{type(error).__name__}: {error}"
     return ""
-
-
-def normal_force(
-    function: Callable[..., Any], depth: float, rate: float, memory: int, parameters: tuple[float, ...]
-) -> float:
-    """The normal force (N) of a point law as plain Python at a depth (m) and its rate (m/s), in its first step."""
-    plain, still = as_python(function), np.zeros(2)
-    with np.errstate(all="ignore"):
-        try:
-            found = plain(
-                np.float64(depth), np.float64(rate), still, still.copy(), np.zeros(max(1, memory)), parameters
-            )
-        except (ArithmeticError, LookupError, ValueError):
-            return math.nan
-    return float(found[0] if isinstance(found, tuple) else found)

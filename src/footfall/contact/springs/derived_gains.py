@@ -1,8 +1,4 @@
-"""Gains of springs and dampers derived from behaviour: a depth at rest, a restitution, a damping ratio.
-
-The restitution is that of a mass bouncing on a point, integrated in plain Python numbers: SciPy's integrators, on
-arrays, take tens of times as long.
-"""
+"""Gains of springs and dampers from behaviour (a depth at rest, a restitution, a damping ratio) or from a material."""
 
 from __future__ import annotations
 
@@ -17,7 +13,6 @@ import numpy as np
 
 from footfall.contact.base import Law
 from footfall.contact.setting import Setting
-from footfall.contact.springs.material import layer_gains
 from footfall.errors import LawError
 from footfall.given_numbers import Bounds, NotNegative, Positive
 from footfall.robot import Robot
@@ -47,104 +42,42 @@ class NormalTerms(NamedTuple):
 
 #: Normal force (N) of a point at a depth (m) and depth rate (m/s).
 NormalForce = Callable[[float, float], float]
-#: Acceleration (m/s2) of a mass at a depth (m) and depth rate (m/s).
-Acceleration = Callable[[float, float], float]
 
-#: Tolerance of a step, relative to the greatest depth and the landing speed, and the most steps of a bounce.
-EXACT, MOST = 1e-9, 20_000
-#: First step, s, and the limits of the factor from one step to the next.
-FIRST, LONGER, SHORTER = 1e-9, 10.0, 0.2
-#: Longest contact, as a multiple of the time of compression; after it the mass has come to rest.
+#: Relative tolerance of the integration of a bounce, and of a damping.
+EXACT, FOUND = 1e-9, 1e-9
+#: Longest rebound, as a multiple of the time of compression; after it the mass has come to rest.
 LONG = 50.0
 #: Shares of the landing speed: a mass that sinks more slowly than the first, with an acceleration that would change its
 #: speed by less than the second in the time so far, has come to rest, too.
 CREEP, TURNS = 1e-6, 1e-3
-#: Tolerance of a damping, relative to the upper end of its bracket.
-FOUND = 1e-9
 
 
 def restitution(force: NormalForce, mass: float, speed: float, gravity: float = 0.0) -> float:
     """Restitution of a mass (kg) that lands at ``speed`` (m/s) on a point; 0 if it does not leave."""
+    from scipy.integrate import solve_ivp  # its import takes half a second, and few programs need it
 
-    def acceleration(depth: float, rate: float) -> float:
-        return gravity - force(max(depth, 0.0), rate) / mass
+    def rates(_: float, state: Any) -> tuple[float, float]:
+        depth, rate = state.tolist()
+        return rate, gravity - force(max(depth, 0.0), rate) / mass
 
-    deepest = 1e-9 * speed
-    state, step, time, down = (deepest, speed), FIRST, 0.0, 0.0
-    for _ in range(MOST):
-        half = _runge_kutta(acceleration, state, 0.5 * step)
-        fine = _runge_kutta(acceleration, half, 0.5 * step)
-        rough = _runge_kutta(acceleration, state, step)
-        miss = max(abs(fine[0] - rough[0]) / deepest, abs(fine[1] - rough[1]) / speed) / (15.0 * EXACT)
-        if not miss <= 1.0:
-            step *= max(SHORTER, 0.9 * miss**-0.2)
-            continue
-        if fine[0] <= 0.0:
-            return -_rate_at_surface(acceleration, state, step) / speed
-        if down and (fine[1] >= 0.0 or time > LONG * down):  # it falls back with less energy, or rests
-            return 0.0
-        state, time, deepest = fine, time + step, max(deepest, fine[0])
-        if not down and state[1] < 0.0:
-            down = time
-        elif not down and state[1] < CREEP * speed and abs(acceleration(*state)) * time < TURNS * speed:
-            return 0.0
-        step *= min(LONGER, 0.9 * max(miss, 1e-9) ** -0.2)
-    return 0.0
+    def turning(_: float, state: Any) -> float:
+        return float(state[1] - CREEP * speed)
 
+    def leaving(_: float, state: Any) -> float:
+        return float(state[0])
 
-def _rate_at_surface(acceleration: Acceleration, state: tuple[float, float], step: float) -> float:
-    """Depth rate when the surface is reached, within ``step``."""
-    part = _zero(lambda part: _runge_kutta(acceleration, state, part)[0], 0.0, step, 1e-12 * step)
-    return _runge_kutta(acceleration, state, part)[1]
+    def falling_back(_: float, state: Any) -> float:
+        return float(state[1])
 
-
-def _runge_kutta(acceleration: Acceleration, state: tuple[float, float], step: float) -> tuple[float, float]:
-    """Depth and rate after a step of fourth order."""
-    depth, rate = state
-    a = acceleration(depth, rate)
-    rate_b = rate + 0.5 * step * a
-    b = acceleration(depth + 0.5 * step * rate, rate_b)
-    rate_c = rate + 0.5 * step * b
-    c = acceleration(depth + 0.5 * step * rate_b, rate_c)
-    rate_d = rate + step * c
-    d = acceleration(depth + step * rate_c, rate_d)
-    return (
-        depth + step / 6.0 * (rate + 2.0 * rate_b + 2.0 * rate_c + rate_d),
-        rate + step / 6.0 * (a + 2.0 * b + 2.0 * c + d),
-    )
-
-
-def damping_for(
-    wanted: float,
-    force: Callable[[float], NormalForce],
-    *,
-    mass: float,
-    speed: float,
-    gravity: float,
-    scale: float,
-) -> float:
-    """The damping for which ``force(damping)`` has the wanted restitution; ``scale`` is its order of magnitude."""
-
-    def miss(damping: float) -> float:
-        return restitution(force(damping), mass, speed, gravity) - wanted
-
-    if miss(0.0) <= 0.0:
+    for event, direction in ((turning, -1.0), (leaving, -1.0), (falling_back, 1.0)):
+        event.terminal, event.direction = True, direction  # type: ignore[attr-defined]
+    tolerances = {"method": "DOP853", "rtol": EXACT, "atol": EXACT * speed * np.array([1e-3, 1.0])}
+    down = solve_ivp(rates, (0.0, math.inf), (1e-9 * speed, speed), events=turning, **tolerances)
+    time, deepest = down.t[-1], down.y[:, -1]
+    if abs(rates(time, deepest)[1]) * time < TURNS * speed:
         return 0.0
-
-    low, high = 0.0, scale
-    for _ in range(40):
-        if miss(high) < 0.0:
-            return _zero(miss, low, high, FOUND * high)
-        low, high = high, 2.0 * high
-    raise LawError(f"no damping gives a restitution of {wanted} at {speed} m/s")
-
-
-def _zero(function: Callable[[float], float], low: float, high: float, near: float) -> float:
-    """The root of a function between ``low`` and ``high``; ``high`` itself if rounding hides the change of sign."""
-    try:
-        return root_between(function, low, high, near)
-    except ValueError:
-        return high
+    up = solve_ivp(rates, (0.0, LONG * time), deepest, events=(leaving, falling_back), **tolerances)
+    return float(-up.y[1, -1] / speed) if up.t_events[0].size else 0.0
 
 
 #: Default depth of points at rest, m, and its largest share of the depth at which the robot would tip, and of the
@@ -207,8 +140,8 @@ class SpringLaw(Law):
         alpha, beta = self.exponents
         terms = NormalTerms(k, alpha, 0.0, beta)
         if self.restitution is not None:
-            bounce = _Bounce(setting.share, self.impact_speed, setting.load / setting.share)
-            return _damping_for(self.restitution, terms, bounce, critical_damping(terms, setting))
+            scale = critical_damping(terms, setting)
+            return damping_for(self.restitution, terms, setting.share, self.impact_speed, setting.load, scale)
         if self.damping_ratio is not None:
             return self.damping_ratio * critical_damping(terms, setting)
         return self.default_damping(setting, terms)
@@ -235,53 +168,83 @@ def critical_damping(terms: NormalTerms, setting: Setting) -> float:
     return 2.0 * (terms.slope(depth) * setting.share) ** 0.5 / float(depth**terms.beta)
 
 
-class _Bounce(NamedTuple):
-    """A mass (kg) that lands at a speed (m/s) under gravity (m/s2)."""
-
-    mass: float
-    speed: float
-    gravity: float
-
-
 @lru_cache(maxsize=64)  # a simulation asks several times, and the search integrates some ten bounces
-def _damping_for(restitution: float, terms: NormalTerms, bounce: _Bounce, scale: float) -> float:
+def damping_for(wanted: float, terms: NormalTerms, mass: float, speed: float, load: float, scale: float) -> float:
+    """The damping for a restitution of a mass (kg) that carries a load (N); ``scale`` is its order of magnitude."""
     k, alpha, _, beta = terms
-    return damping_for(
-        restitution,
-        lambda c: lambda depth, rate: max(0.0, k * depth**alpha + c * depth**beta * rate),
-        **bounce._asdict(),
-        scale=scale,
-    )
+
+    def miss(c: float) -> float:
+        def force(depth: float, rate: float) -> float:
+            return max(0.0, k * depth**alpha + c * depth**beta * rate)
+
+        return restitution(force, mass, speed, load / mass) - wanted
+
+    if miss(0.0) <= 0.0:
+        return 0.0
+    low, high = 0.0, scale
+    for _ in range(40):
+        if miss(high) < 0.0:
+            return root_between(miss, low, high, FOUND * high)
+        low, high = high, 2.0 * high
+    raise LawError(f"no damping gives a restitution of {wanted} at {speed} m/s")
+
+
+def spring_law(law: Law) -> Any:
+    """The law itself if its normal force is a spring and damper; otherwise an error."""
+    if not hasattr(law, "normal_terms"):
+        raise LawError(f"{law.name} has no springs; laws that have are spring-damper, hunt-crossley and distributed")
+    return law
 
 
 class OnElasticLayer:
-    """Shared by laws whose points can represent parts of an elastic layer."""
+    """Shared by laws whose points can represent parts of an elastic layer (Winkler's foundation).
+
+    A layer of thickness h on a rigid base, so thin relative to the sole that it cannot spread sideways: each point
+    carries the column under its area A, ``k = A M / h`` along the normal, with the confined modulus
+    ``M = E (1 - nu) / ((1 + nu) (1 - 2 nu))``, and ``kt = A G / h`` in shear, ``G = E / (2 (1 + nu))`` (Johnson 1985,
+    Contact Mechanics, section 4.3). A layer thicker than the sole is wide is softer, by up to ``M / E``.
+    """
 
     name: ClassVar[str]
 
     @classmethod
     def from_material(
         cls,
-        youngs_modulus: float,
-        poisson_ratio: float,
+        youngs_modulus: Positive,
+        poisson_ratio: Annotated[float, Bounds(0.0, 0.5)],
         *,
-        thickness: float,
+        thickness: Positive,
         robot: Robot | None = None,
-        area: float | None = None,
+        area: Positive | None = None,
         **options: Any,
     ) -> Self:
         """The law for a sole, or a ground, that is an elastic layer of ``thickness`` (m); Young's modulus in Pa.
 
         Each point represents ``area`` (m2), or its share of the soles of ``robot``. ``options`` are those of the law,
-        such as ``restitution``, and ``loss``, the material's loss factor. See :mod:`footfall.contact.springs.material`.
+        such as ``restitution``.
         """
-        normal, shear, rest = layer_gains(cls.name, youngs_modulus, poisson_ratio, thickness, robot, area, options)
-        return cls.of_layer(normal, shear, rest)
+        if poisson_ratio == 0.5:
+            raise LawError(f"{cls.name}: an incompressible layer that cannot spread does not give way: take 0.49")
+        if area is None and robot is None:
+            raise LawError(f"{cls.name}: give robot=, for its soles, or area=, the m2 that each point stands for")
+        if area is None:
+            area = sum(_sole_area(foot.polygon) for foot in robot.feet) / robot.point_count
+        if area == 0.0:
+            raise LawError(f"{cls.name}: the feet of {robot.name} are points or lines; give area=, m2 per point")
+        confined = youngs_modulus * (1 - poisson_ratio) / ((1 + poisson_ratio) * (1 - 2 * poisson_ratio))
+        shear = youngs_modulus / (2 * (1 + poisson_ratio))
+        return cls.of_layer(area * confined / thickness, area * shear / thickness, options)
 
     @classmethod
     def of_layer(cls, normal: float, shear: float, options: dict[str, Any]) -> Self:
         """The law with these stiffnesses of a point, N/m."""
         raise NotImplementedError
+
+
+def _sole_area(polygon: np.ndarray) -> float:
+    """Area of a sole's corners (N, 3) in m2; 0 for a point or a line."""
+    arms = polygon - polygon[0]
+    return 0.5 * float(np.linalg.norm(np.cross(arms[1:-1], arms[2:]).sum(axis=0)))
 
 
 def check_soles(law: Law, robot: Robot) -> None:

@@ -5,10 +5,10 @@
 - ``"anchored"``: a spring and damper to the point's anchor; at the cone the force is limited and the anchor follows;
 - ``"regularised"``: a damper, so steep that it reaches the cone at the speed ``v_s``; a loaded point creeps;
 - ``"lugre"``: bristles that bend and slip (Canudas de Wit et al. 1995), ``mu = sigma0 z + sigma1 z' + sigma2 v`` with
-  ``z' = v - sigma0 |v| z / g(v)``: presliding displacement, breakaway that depends on the rate, friction lag.
+  ``z' = v - sigma0 |v| z / g``, g being the dynamic coefficient: presliding displacement, breakaway that depends on the
+  rate, friction lag.
 
-With ``v_stribeck`` the coefficient falls from the static to the dynamic one as ``exp(-(v / v_stribeck)^2)`` (Stribeck's
-curve, which is ``g`` above); without it the coefficient jumps when sliding begins.
+The coefficient of an anchored point jumps from static to dynamic when sliding begins.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from footfall.compiled import inlined
 from footfall.contact.base import PointLaw
 from footfall.contact.setting import Setting
 from footfall.given_numbers import NotNegative, Positive
-from footfall.kinds import Bool, Float, Int, Named, Vector
+from footfall.kinds import Float, Int, Named, Vector
 from footfall.solve.contacts import SLIDE, STICK, coulomb
 
 KINDS = ("anchored", "regularised", "lugre")
@@ -33,22 +33,13 @@ MEMORY_SIZE = 3
 
 
 @inlined
-def coefficient(velocity: Vector, sliding: Bool, p: Named) -> Float:
-    """The friction coefficient of a point at a slip velocity (m/s)."""
-    if p.v_stribeck > 0.0:
-        speed = math.sqrt(velocity[0] ** 2 + velocity[1] ** 2)
-        return p.dynamic_friction + (p.static_friction - p.dynamic_friction) * math.exp(-((speed / p.v_stribeck) ** 2))
-    return p.dynamic_friction if sliding else p.static_friction
-
-
-@inlined
 def anchored(slip: Vector, velocity: Vector, memory: Vector, normal: Float, p: Named) -> tuple[Float, Float, Int]:
     """Spring and damper from the anchor, which a sliding point drags along. Returns two forces (N) and the mode."""
     x = -p.kt * slip[0] - p.ct * velocity[0]
     y = -p.kt * slip[1] - p.ct * velocity[1]
-    x, y, mode = coulomb(x, y, coefficient(velocity, memory[MODE] == SLIDE, p) * normal)
+    x, y, mode = coulomb(x, y, (p.dynamic_friction if memory[MODE] == SLIDE else p.static_friction) * normal)
     if mode == SLIDE:
-        x, y, _ = coulomb(x, y, coefficient(velocity, True, p) * normal)
+        x, y, _ = coulomb(x, y, p.dynamic_friction * normal)
         # The anchor follows, so that spring and damper together give the limited force.
         slip[0] = -(x + p.ct * velocity[0]) / p.kt
         slip[1] = -(y + p.ct * velocity[1]) / p.kt
@@ -59,7 +50,7 @@ def anchored(slip: Vector, velocity: Vector, memory: Vector, normal: Float, p: N
 def regularised(velocity: Vector, normal: Float, p: Named) -> tuple[Float, Float, Int]:
     """A damper, limited to the cone. Returns two forces (N) and the mode."""
     speed = math.sqrt(velocity[0] ** 2 + velocity[1] ** 2)
-    limit = coefficient(velocity, True, p) * normal
+    limit = p.dynamic_friction * normal
     # The speed at which the damper reaches the cone: v_s, or more under the load of an impact, so that the damping
     # stays stable in an explicit step.
     reached = max(p.v_s, limit / p.viscosity)
@@ -72,7 +63,7 @@ def regularised(velocity: Vector, normal: Float, p: Named) -> tuple[Float, Float
 def lugre(velocity: Vector, memory: Vector, normal: Float, p: Named) -> tuple[Float, Float, Int]:
     """Bristles that bend and slip. Returns two forces (N) and the mode."""
     speed = math.sqrt(velocity[0] ** 2 + velocity[1] ** 2)
-    limit = coefficient(velocity, True, p)
+    limit = p.dynamic_friction
     if limit <= 0.0:
         return 0.0, 0.0, SLIDE
     # One implicit step, since bristles settle faster than any step of a robot.
@@ -111,7 +102,6 @@ class FrictionalLaw(PointLaw):
         kt: N/m per point, tangential stiffness, left out the normal one: anchored.
         ct: N s/m per point, tangential damping, left out the normal one: anchored.
         v_s: m/s, slip at which friction is full, left out the least that is stable: regularised.
-        v_stribeck: m/s, the Stribeck speed; left out, the coefficient jumps.
         sigma0: 1/m, stiffness of the bristles per unit load: lugre.
         sigma1: s/m, damping of the bristles per unit load: lugre.
         sigma2: s/m, viscous friction per unit load: lugre.
@@ -121,7 +111,6 @@ class FrictionalLaw(PointLaw):
     kt: Positive | None = None
     ct: NotNegative | None = None
     v_s: Positive | None = None
-    v_stribeck: Positive | None = None
     sigma0: Positive | None = None
     sigma1: NotNegative | None = None
     sigma2: NotNegative = 0.0
@@ -148,7 +137,6 @@ class FrictionalLaw(PointLaw):
             "ct": ct,
             "v_s": max(stable, 1e-6) if self.v_s is None else self.v_s,
             "viscosity": 1.0 / (dt * setting.mobility) if self.v_s is None else math.inf,
-            "v_stribeck": 0.0 if self.v_stribeck is None else self.v_stribeck,
             "sigma0": kt / setting.load if self.sigma0 is None else self.sigma0,
             "sigma1": ct / setting.load if self.sigma1 is None else self.sigma1,
             "sigma2": self.sigma2,

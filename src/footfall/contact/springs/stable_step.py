@@ -5,18 +5,16 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import mujoco
 import numpy as np
 
-from footfall.contact.base import Law, PointLaw
+from footfall.contact.base import Law
 from footfall.contact.setting import LEVEL, Setting, make_setting
 from footfall.contact.springs.derived_gains import NormalTerms
-from footfall.contact.trial import normal_force
 from footfall.errors import warn
 from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.robot.model import FREE
-from footfall.standing import at_home
+from footfall.standing import in_pose, inertia_of, jacobian_at, place_on
 
 #: Default step, s, and the divisors that are tried where a law needs a shorter one.
 USUAL_STEP, PARTS = 1e-3, (1, 2, 5, 10, 20, 50, 100)
@@ -27,8 +25,6 @@ STEPS_A_SWING = 8
 CREEP = 0.2
 #: Iteration limit of the search for a stable step, on which gains may depend.
 TRIES = 60
-#: Largest depth at rest that is searched (m), and the steps of differences about it: relative to the depth, and m/s.
-DEEPEST, SMALL, SLOW = 1.0, 1e-3, 1e-6
 
 
 def usual_step(law: Law, robot: Robot, ground: Ground) -> float:
@@ -51,8 +47,7 @@ def stable_step(law: Law, robot: Robot, ground: Ground) -> float:
 
 def _is_fine(law: Any, setting: Setting) -> bool:
     """Whether oscillations of springs are resolved by enough steps, and loaded points creep slowly enough."""
-    terms: NormalTerms = law.normal_terms(setting)
-    rate = math.sqrt(setting.mobility * terms.slope(terms.depth(setting.load)))  # 1/s
+    rate = math.sqrt(setting.mobility * gains_at_rest(law, setting)[0])  # 1/s
     speed = math.sqrt(setting.load / setting.share * max(setting.height, 0.0))
     return setting.dt * rate * STEPS_A_SWING <= 2.0 * math.pi and law.creep(1.0, setting) <= CREEP * speed
 
@@ -64,45 +59,24 @@ def longest_stable_step(law: Law, setting: Setting, mobility: float | None = Non
     multiplies a small motion by the roots of z^2 - (2 - a - b) z + 1 - b, a = m k dt^2, b = m c dt, which stay within
     the unit circle while a + 2 b < 4. ``mobility`` (1/kg) is the setting's, see there, or that of a loose body.
     """
+    if not hasattr(law, "normal_terms"):
+        return None
     dt = setting.dt
     for _ in range(TRIES):
         shorter = make_setting(setting.robot, setting.ground, dt)
-        gains = gains_at_rest(law, shorter)
-        if gains is None:
-            return None
-        a, b = (gain * (shorter.mobility if mobility is None else mobility) for gain in gains)
+        per_kg = shorter.mobility if mobility is None else mobility
+        a, b = (gain * per_kg for gain in gains_at_rest(law, shorter))
         if a * dt**2 + 2.0 * b * dt < 4.0:
             return dt
         dt = min(0.9 * dt, (math.sqrt(b * b + 4.0 * a) - b) / a)
     return dt
 
 
-def gains_at_rest(law: Law, setting: Setting) -> tuple[float, float] | None:
-    """Stiffness (N/m) and damping (N s/m) of a point that carries its load; None if the law has no springs."""
-    if hasattr(law, "normal_terms"):
-        terms = law.normal_terms(setting)
-        depth = terms.depth(setting.load)
-        return terms.slope(depth), terms.damping(depth)
-    return gains_of_function(law, setting) if isinstance(law, PointLaw) else None
-
-
-def gains_of_function(law: PointLaw, setting: Setting) -> tuple[float, float] | None:
-    """Stiffness and damping at rest of a law that is only known as a function, by differences."""
-    parameters = law.resolve(setting)
-
-    def normal(depth: float, rate: float) -> float:
-        return normal_force(law.kernel, depth, rate, law.memory_size, parameters)
-
-    low, high = 0.0, DEEPEST
-    if not normal(high, 0.0) >= setting.load:  # also if the force is NaN
-        return None
-    while high - low > SMALL * high:
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if normal(middle, 0.0) >= setting.load else (middle, high)
-    step = SMALL * high
-    stiffness = (normal(high + step, 0.0) - normal(high, 0.0)) / step
-    damping = (normal(high, SLOW) - normal(high, -SLOW)) / (2.0 * SLOW)
-    return (stiffness, damping) if 0.0 < stiffness < math.inf and 0.0 <= damping < math.inf else None
+def gains_at_rest(law: Any, setting: Setting) -> tuple[float, float]:
+    """Stiffness (N/m) and damping (N s/m) of a point of a spring law that carries its load."""
+    terms: NormalTerms = law.normal_terms(setting)
+    depth = terms.depth(setting.load)
+    return terms.slope(depth), terms.damping(depth)
 
 
 def warn_of_long_steps(law: Law, setting: Setting, longest: float) -> None:
@@ -139,22 +113,15 @@ def loose_mobilities(robot: Robot) -> dict[str, float]:
     model, others = robot.model, robot.others
     of_feet = {int(model.body_rootid[model.body(foot.body).id]) for foot in robot.feet}
     found: dict[str, float] = {}
-    data: mujoco.MjData | None = None
     for i, body in enumerate(others.body):
         joints = model.body_jntadr[body], model.body_jntnum[body]
         if body in of_feet or model.body_parentid[body] or joints[1] != 1 or model.jnt_type[joints[0]] != FREE:
             continue
-        data = at_home(robot) if data is None else data
+        data = in_pose(robot, robot.home)
         own = slice(others.begin[i], others.begin[i + 1])
-        places = data.xpos[body] + others.points[own] @ data.xmat[body].reshape(3, 3).T
+        places = np.array([place_on(data, body, local) for local in others.points[own]])
         heights = places[:, 2] - others.radius[own]
-        arms = places[heights <= heights.min() + LEVEL] - data.xipos[body]
-        turned = data.ximat[body].reshape(3, 3)
-        inertia = turned @ np.diag(model.body_inertia[body]) @ turned.T
-        cross = np.cross(np.eye(3), arms[:, None])  # (N, 3, 3) rows are unit velocities of the point by unit rotations
-        jacobian = np.concatenate([np.broadcast_to(np.eye(3), cross.shape), cross], axis=2).reshape(-1, 6)
-        weights = np.zeros((6, 6))
-        weights[:3, :3], weights[3:, 3:] = np.eye(3) * model.body_mass[body], inertia
-        together = np.linalg.solve(weights, jacobian.T @ jacobian)
-        found[model.body(body).name] = float(np.abs(np.linalg.eigvals(together)).max())
+        rows = [jacobian_at(data, body, at)[:3] for at in places[heights <= heights.min() + LEVEL]]
+        delassus = np.concatenate(rows) @ np.linalg.solve(inertia_of(data), np.concatenate(rows).T)
+        found[model.body(body).name] = float(np.abs(np.linalg.eigvals(delassus)).max())
     return found

@@ -25,7 +25,7 @@ import numpy as np
 from footfall.arguments import public
 from footfall.contact.base import Law
 from footfall.contact.setting import make_setting
-from footfall.contact.springs.material import spring_law
+from footfall.contact.springs.derived_gains import spring_law
 from footfall.files.atomic_write import atomic_write
 from footfall.gait.human.body import Body, Curve, basis, body_of, evaluate, fit
 from footfall.gait.human.data import MeasuredWalk, measured_walk
