@@ -11,7 +11,7 @@ from motions import swaying
 from real_robots import real_robot
 
 import footfall as ff
-from footfall.contact import TimeStepping, law_class
+from footfall.contact import law_class
 from footfall.control import Balance, Follow, QuadrupedWalk, Walk
 from footfall.engine.worlds.arrays import FALLEN
 
@@ -276,7 +276,6 @@ def test_one_world_that_fails_leaves_the_others_alone_and_can_be_reset():
     [
         ("mujoco", {}, "mujoco.rollout"),
         ("acceleration-complementarity", {}, "event to event"),
-        (TimeStepping(cone="polyhedral"), {"device": "cuda"}, "not offered on a GPU"),
         ("spring-damper", {"device": "tpu"}, "'cpu' or 'cuda'"),
         ("spring-damper", {"qpos": [1.0, 2.0]}, "shape"),
         ("spring-damper", {"friction": [0.1, 0.2, 0.3]}, r"a pair \(static, dynamic\), \(2,\) or \(2, 2\)"),

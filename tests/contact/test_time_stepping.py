@@ -1,8 +1,6 @@
-"""Time stepping with facets and with correction: what they may do wrong, and by how much."""
+"""Time stepping: correction, impacts, and what it records."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 import pytest
@@ -11,36 +9,6 @@ import footfall as ff
 
 GRAVITY = 9.81  # m/s2
 DT = 1e-3  # s
-
-
-def thrown(heading: float, **options) -> ff.Recording:
-    """A brick that slides on the flat with 2 m/s."""
-    law = ff.law("time-stepping", **options)
-    sim = ff.Simulation("brick", ground=ff.Ground.plane(0.3), law=law, dt=DT)
-    return sim.run(0.3, qvel=[2.0 * math.cos(heading), 2.0 * math.sin(heading), 0, 0, 0, 0])
-
-
-@pytest.mark.parametrize("facets", [4, 8, 16])
-@pytest.mark.parametrize("heading", [0.0, 0.2, 0.5, 1.1, 2.9])
-def test_sliding_friction_is_off_by_half_the_angle_between_facets_at_most(facets, heading):
-    rec = thrown(heading, cone="polyhedral", facets=facets)
-    force, slip = rec.total_force[:-1, :2], rec.qvel[1:, :2]  # friction goes by the velocity at the end of the step
-    size = np.linalg.norm(force, axis=1)
-    along = -(force * slip).sum(axis=1) / (size * np.linalg.norm(slip, axis=1))
-    assert (rec.status == 0).all()
-    assert np.degrees(np.arccos(np.minimum(along, 1.0))).max() <= 180.0 / facets + 1e-6
-    share = size / (0.3 * rec.total_force[:-1, 2])
-    assert share.max() <= 1.0 + 1e-9 and share.min() >= math.cos(math.pi / facets) - 1e-9
-
-
-def test_more_facets_come_nearer_to_the_exact_cone():
-    exact = thrown(0.3).qpos[-1, :2]
-    miss = [np.linalg.norm(thrown(0.3, cone="polyhedral", facets=n).qpos[-1, :2] - exact) for n in (4, 16, 64)]
-    assert miss[0] > 2.0 * miss[1] > 4.0 * miss[2]
-
-
-def test_along_a_facet_the_cones_are_the_same():
-    np.testing.assert_allclose(thrown(0.0, cone="polyhedral").qpos, thrown(0.0).qpos, atol=1e-9)
 
 
 @pytest.mark.parametrize("share", [0.25, 1.0])

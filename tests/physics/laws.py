@@ -14,14 +14,7 @@ import footfall as ff
 GRAVITY = 9.81  # m/s2
 DT = 1e-3  # s
 
-#: Options that make another law of one, and what that is called here.
-VARIANTS = {
-    "time-stepping, 8 facets": ff.law("time-stepping", cone="polyhedral", facets=8),
-}
-
-every_name = pytest.mark.parametrize("law", ff.laws())
-LAWS = {name: name for name in ff.laws()} | VARIANTS
-every_law = pytest.mark.parametrize("law", LAWS.values(), ids=list(LAWS))
+every_law = pytest.mark.parametrize("law", ff.laws())
 
 
 @dataclass(frozen=True)
@@ -69,11 +62,6 @@ EXCEPTIONS = {
     "time-stepping": Expected(**_IN_TURN),
     "constraint-selection": Expected(**_IN_TURN),
     "acceleration-complementarity": Expected(**_IN_TURN),
-    # Between two facets friction is weaker by up to 1 / cos(pi / 8) and off by up to pi / 8; a way turns less, since
-    # what is off pushes the slip towards the next direction.
-    "time-stepping, 8 facets": Expected(
-        facets=True, stopping=1.0 / math.cos(math.pi / 8.0) - 1.0, direction=math.degrees(math.pi / 8.0), **_IN_TURN
-    ),
     # Soft friction creeps at a rate MuJoCo does not state, 1.8 mm/s here. The default friction pyramid lies inside the
     # cone: between its axes friction is smaller by up to sqrt(2), and does not oppose the motion. One coefficient.
     "mujoco": Expected(
@@ -82,17 +70,12 @@ EXCEPTIONS = {
 }
 
 
-def name_of(law: str | ff.contact.Law) -> str:
-    """What a law, or a variant of one, is called here."""
-    return law if isinstance(law, str) else next(name for name, variant in VARIANTS.items() if variant == law)
-
-
-def expected(law: str | ff.contact.Law) -> Expected:
+def expected(law: str) -> Expected:
     """What is expected of a law; of one that nobody excused, everything."""
-    return EXCEPTIONS.get(name_of(law), Expected())
+    return EXCEPTIONS.get(law, Expected())
 
 
-def coulombs(law: str | ff.contact.Law) -> ff.contact.Law:
+def coulombs(law: str) -> ff.contact.Law:
     """A law with Coulomb's friction, as its defaults are unless the table says otherwise."""
     return ff.law(law, **dict(expected(law).options))
 
@@ -104,9 +87,9 @@ def rest_depth(law: ff.contact.Law, robot: ff.Robot) -> float:
     return float(-rec.gap[-1].min())
 
 
-def log(law: str | ff.contact.Law, **numbers: float) -> None:
+def log(law: str, **numbers: float) -> None:
     """Print measured numbers, for `pytest -s` and for reports."""
-    print(f"\n    {name_of(law):20s}", *(f"{name} {value:.3g}" for name, value in numbers.items()), end="")
+    print(f"\n    {law!s:20s}", *(f"{name} {value:.3g}" for name, value in numbers.items()), end="")
 
 
 def mechanical_energy(rec: ff.Recording) -> np.ndarray:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 from bounds import below, close, near
-from physics.laws import DT, GRAVITY, LAWS, coulombs, every_law, expected, log, name_of, rest_depth
+from physics.laws import DT, GRAVITY, coulombs, every_law, expected, log, rest_depth
 
 import footfall as ff
 
@@ -85,7 +85,7 @@ def test_mujocos_elliptic_cone_brakes_alike_in_all_directions(heading):
     below(abs(math.degrees(math.remainder(math.atan2(way[1], way[0]) - angle, 2.0 * math.pi))), 0.7)
 
 
-@pytest.mark.parametrize("law", [law for law in LAWS.values() if expected(law).two_frictions], ids=name_of)
+@pytest.mark.parametrize("law", [law for law in ff.laws() if expected(law).two_frictions])
 def test_static_friction_holds_what_dynamic_friction_lets_slide(law):
     """Static 0.8, dynamic 0.4 on a slope of tangent 0.5: at rest it stays, pushed it goes on.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
-from physics.laws import every_name
+from physics.laws import every_law
 
 import footfall as ff
 
@@ -23,7 +23,7 @@ def stiff_quadruped(integrator: str) -> ff.Robot:
     return ff.load_robot(spec, pose=quadruped.home)
 
 
-@every_name
+@every_law
 def test_a_robot_stands_on_servos_that_damp_a_motion_within_a_step(law):
     """Its weight to what is left of the swing after a second; explicit damping of such servos shakes it apart."""
     robot = stiff_quadruped("IMPLICITFAST")

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 from bounds import below, near
-from physics.laws import GRAVITY, every_law, every_name, log
+from physics.laws import GRAVITY, every_law, log
 from physics.rigid import newtons_laws
 
 import footfall as ff
@@ -71,7 +71,7 @@ def test_a_ball_that_comes_to_a_riser_stops_before_it_and_is_not_thrown_up(law):
     below(float(np.abs(rec.qvel[-1, 0])), 1e-3)
 
 
-@every_name
+@every_law
 def test_a_height_field_that_is_a_slope_is_one(law):
     x = np.linspace(-3.0, 3.0, 121)
     field = ff.Ground.heightfield(np.tile(math.tan(0.2) * x, (121, 1)), size=(6.0, 6.0), friction=0.3)

@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from plain_python import plainly
 from solve.feet import many
 
 from footfall.errors import SolveError
 from footfall.solve import Status, fischer_burmeister, lemke, polyhedral_lcp
-from footfall.solve.lemke_pivoting import lemke_floats, lemke_integers, pivot_to_solution, tableau
 
 both = pytest.mark.parametrize("solver", [lemke, fischer_burmeister])
 TOLERANCE = 1e-9  # of numbers of the order of one: what rounding leaves, times a condition of up to 1e6
@@ -205,14 +203,6 @@ def test_newton_started_at_the_solution_has_nothing_to_do():
 @both
 def test_a_problem_without_unknowns_is_solved(solver):
     assert solver(np.zeros((0, 0)), np.zeros(0)).solved
-
-
-def test_the_kernel_runs_as_plain_python_too():
-    z = np.zeros(3)
-    table = plainly(tableau)(3, np.zeros(lemke_floats(3)), np.zeros(lemke_integers(3), dtype=np.int64))
-    status, _ = plainly(pivot_to_solution)(CYCLE, -np.ones(3), z, 100, table)
-    assert status == 0
-    np.testing.assert_allclose(z, np.full(3, 1.0 / 3.0))
 
 
 @both

@@ -2,10 +2,9 @@
 
 Points that touch the ground and do not move away from it obey Signorini's law on accelerations (15): no point
 accelerates into the ground, the ground pushes and never pulls, and it pushes only points that stay. Coulomb's friction
-opposes the slip of a sliding point (16). The direction of slip is known, so only the normal force is unknown: a linear
-complementarity problem, solved by Newton's method on its Fischer-Burmeister equations (17)-(18) and, where that fails,
-by Lemke's. For resting points Coulomb's law is differentiated once: friction opposes the acceleration; that problem is
-solved on the exact cone.
+opposes the slip of a sliding point (16), whose direction is known, so that only the normal force is unknown. For
+resting points Coulomb's law is differentiated once: friction opposes the acceleration. All points are solved for on the
+exact cone.
 
 A touch-down is an impact with Newton's restitution and Coulomb's friction (20)-(22), of all touching points together.
 With friction Newton's restitution can create energy (Kane and Levinson 1985); it is then halved until it does not.
@@ -17,7 +16,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
 from numba import types
 
 from footfall.arguments import public
@@ -40,9 +38,8 @@ from footfall.kinds import Float, Int, Ints, Matrix, Vector
 from footfall.solve.contact_problem import conclude, solve_contacts
 from footfall.solve.contacts import OPEN, SLIDE, STICK, Contacts
 from footfall.solve.gauss_seidel import find_motions
-from footfall.solve.lemke_pivoting import RAY, SOLVED, pivot_limit
-from footfall.solve.newton_on_lcp import newton_floats, newton_integers, newton_scratch, newton_to_solution
-from footfall.solve.problem import MEMORY_SIZE, MODE, Problem, ProblemScratch, Size, begin_problem, problem_scratch
+from footfall.solve.newton import SOLVED, solve_by_newton
+from footfall.solve.problem import MEMORY_SIZE, MODE, ContactScratch, Problem, Size, begin_problem, problem_scratch
 
 #: Acceleration (m/s2) and speed (m/s) below which a point is at rest.
 STILL, SLOW = 1e-6, 1e-9
@@ -51,25 +48,12 @@ NO_DIRECTION = 1e-10
 #: Slip speed, m/s, up to which a slip that began at rest keeps its first direction: the rate at which friction turns a
 #: slip is inverse to its speed, which would make the differential equations stiff.
 SLUGGISH = 1e-4
-#: Most sliding points for Newton's and Lemke's methods, whose work grows with the third power of their number.
-MOST = 40
-#: Iteration limit of Newton's method, after which Lemke's takes over: warm-started, Newton converges in eight or not at
-#: all.
-NEWTON = 16
-#: Tolerance of the residual of the Fischer-Burmeister equations, relative to the largest acceleration.
-RESIDUAL = 1e-12
 #: Most halvings of the restitution.
 HALVINGS = 20
 
 
 class Parameters(NamedTuple):
     restitution: float
-
-
-class Scratch(NamedTuple):
-    problem: ProblemScratch
-    floats: Vector  # for the complementarity problem of the sliding points, whose number changes
-    integers: Ints
 
 
 @inlined
@@ -104,71 +88,25 @@ def slip_directions(contacts: Contacts, memory: Matrix, way: Matrix) -> Int:
     return sliding
 
 
-@kernel
-def normal_problem(contacts: Contacts, free: Matrix, way: Matrix, m: Matrix, q: Vector) -> None:
-    """Write the normal accelerations ``m z + q`` of sliding points under their normal forces z, with friction
-    proportional to z (16).
-    """
-    near = contacts.near
-    for j in range(q.size):
-        p = contacts.points[j]
-        frame, r, b = contacts.frame[p], contacts.arm[p], contacts.body[p]
-        q[j] = free[p, 2]
-        mu = contacts.dynamic_friction[p]
-        x = frame[2, 0] - mu * (way[p, 0] * frame[0, 0] + way[p, 1] * frame[1, 0])
-        y = frame[2, 1] - mu * (way[p, 0] * frame[0, 1] + way[p, 1] * frame[1, 1])
-        z = frame[2, 2] - mu * (way[p, 0] * frame[0, 2] + way[p, 1] * frame[1, 2])
-        tx, ty, tz = r[1] * z - r[2] * y, r[2] * x - r[0] * z, r[0] * y - r[1] * x
-        for k in range(near.size - 1):
-            if near[k] == near[k + 1]:
-                continue
-            ax, ay, az, wx, wy, wz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0  # of the body about the centroid of its points
-            for c in range(6):
-                row = contacts.mobility[6 * b + c]  # symmetric
-                part = x if c == 0 else y if c == 1 else z if c == 2 else tx if c == 3 else ty if c == 4 else tz
-                ax += part * row[6 * k]
-                ay += part * row[6 * k + 1]
-                az += part * row[6 * k + 2]
-                wx += part * row[6 * k + 3]
-                wy += part * row[6 * k + 4]
-                wz += part * row[6 * k + 5]
-            for i in range(near[k], near[k + 1]):
-                n, arm = contacts.frame[contacts.points[i], 2], contacts.arm[contacts.points[i]]
-                value = n[0] * (ax + wy * arm[2] - wz * arm[1])
-                value += n[1] * (ay + wz * arm[0] - wx * arm[2])
-                m[i, j] = value + n[2] * (az + wx * arm[1] - wy * arm[0])
-
-
 @cold(types.int64)
-def solve_sliding(problem: Problem, scratch: Scratch) -> Int:
-    """Forces in contact frames where every point slides, (15), (16), by (17), (18). Returns a law's status."""
-    contacts, force = problem.contacts, problem.force
-    n, way, floats = contacts.number[0], problem.slip, scratch.floats
-    size = n * n
-    m, q, z = floats[:size].reshape((n, n)), floats[size : size + n], floats[size + n : size + 2 * n]
-    normal_problem(contacts, problem.free, way, m, q)
-    for j in range(n):
-        p = contacts.points[j]
-        z[j] = force[p, 2]
-    newton = newton_scratch(n, floats[size + 2 * n :], scratch.integers)
-    ended, _, _ = newton_to_solution(m, q, z, RESIDUAL, NEWTON, pivot_limit(n), newton)  # Bravo 2021, eq. 18
-    if ended != SOLVED:
-        for j in range(n):
-            p = contacts.points[j]
-            force[p, 0], force[p, 1], force[p, 2] = 0.0, 0.0, 0.0
-        return INCONSISTENT if ended == RAY else 1
-    for j in range(n):
-        p = contacts.points[j]
-        load = contacts.dynamic_friction[p] * z[j]
-        force[p, 0], force[p, 1], force[p, 2] = -load * way[p, 0], -load * way[p, 1], z[j]  # Bravo 2021, eq. 16
-    find_motions(problem)
+def solve_sliding(problem: Problem) -> Int:
+    """Forces in contact frames where every point slides, (15), (16). Returns a law's status.
+
+    Gauss-Seidel is of no use here: it does not know the directions of slip.
+    """
+    residual, _ = solve_by_newton(problem)
+    if residual > SOLVED:
+        for i in range(problem.contacts.number[0]):
+            for k in range(3):
+                problem.force[problem.contacts.points[i], k] = 0.0
+        return INCONSISTENT
     conclude(problem)
     return 0
 
 
 @kernel
 def solve_on_cone(problem: Problem, sliding: Int) -> Int:
-    """Forces in contact frames where some points rest, on the exact cone. Returns a law's status.
+    """Forces in contact frames where some points rest. Returns a law's status.
 
     Only resting points have static friction. With sliding points there may be no solution (Painleve 1895).
     """
@@ -211,11 +149,11 @@ def forces(
     memory: Matrix,
     force: Matrix,
     mode: Ints,
-    scratch: Scratch,
+    scratch: ContactScratch,
     signals: Vector,
     parameters: Parameters,
 ) -> Int:
-    """Forces between events: (15)-(18)."""
+    """Forces between events: (15), (16)."""
     problem = begin_problem(contacts, 1.0, STILL, memory, force, mode, scratch)
     first = engine_columns(memory)
     for i in range(contacts.number[0]):
@@ -223,12 +161,8 @@ def forces(
         problem.target[p] = 0.0  # Bravo 2021, eq. 15
         for k in range(3):
             problem.free[p, k] = contacts.acceleration[p, k] + memory[p, first + TURNING + k]
-    sliding = slip_directions(contacts, memory, problem.slip)
-    status = 1
-    if sliding == contacts.number[0] and sliding <= MOST:
-        status = solve_sliding(problem, scratch)
-    if status == 1:
-        status = solve_on_cone(problem, sliding)
+    sliding = slip_directions(contacts, memory, problem.slip)  # Bravo 2021, eq. 16
+    status = solve_sliding(problem) if sliding == contacts.number[0] else solve_on_cone(problem, sliding)
     name_motions(problem)
     return status
 
@@ -239,7 +173,7 @@ def impact(
     memory: Matrix,
     force: Matrix,
     mode: Ints,
-    scratch: Scratch,
+    scratch: ContactScratch,
     signals: Vector,
     parameters: Parameters,
 ) -> Int:
@@ -311,7 +245,7 @@ class AccelerationComplementarity(EventLaw):
     tolerance: Positive = 1e-9
 
     name = "acceleration-complementarity"
-    citation = "Bravo and Rengifo 2021, eq. 15-22; Fischer 1992; Painleve 1895; Kane and Levinson 1985"
+    citation = "Bravo and Rengifo 2021, eq. 15-22; Painleve 1895; Kane and Levinson 1985"
     memory_size = MEMORY_SIZE + ENGINE_COLUMNS
     kernel = staticmethod(forces)
     impact = staticmethod(impact)
@@ -319,13 +253,8 @@ class AccelerationComplementarity(EventLaw):
     def in_steps(self) -> TimeStepping:
         return TimeStepping(restitution=self.restitution)
 
-    def scratch(self, size: Size) -> Scratch:
-        n = min(size.points, MOST)
-        return Scratch(
-            problem=problem_scratch(size),
-            floats=np.zeros(n * (n + 2) + newton_floats(n)),
-            integers=np.zeros(newton_integers(n), dtype=np.int64),
-        )
+    def scratch(self, size: Size) -> ContactScratch:
+        return ContactScratch(problem_scratch(size))
 
     def resolve(self, setting: Setting) -> Parameters:
         return Parameters(restitution=self.restitution)

@@ -2,14 +2,13 @@
 
 Impact, contact, stick and slip are one complementarity problem between impulses and end-of-step velocities (23)-(26): a
 point may reach the ground but not enter it, the ground pushes and never pulls, and friction opposes the slip that
-remains. The friction cone is Coulomb's exact cone in three dimensions (:mod:`footfall.solve.contact_problem`), or a
-polyhedral one, which makes the problem linear (:mod:`footfall.solve.faceted`).
+remains. The friction cone is Coulomb's exact cone in three dimensions (:mod:`footfall.solve.contact_problem`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,26 +16,22 @@ from footfall.arguments import public
 from footfall.compiled import inlined
 from footfall.contact.base import CoupledLaw
 from footfall.contact.setting import Setting
-from footfall.given_numbers import Bounds, NotNegative, Share
+from footfall.given_numbers import NotNegative, Share
 from footfall.kinds import Float, Int, Ints, Matrix, Vector
 from footfall.solve.contact_problem import SIGNALS, solve_contacts
 from footfall.solve.contacts import Contacts
-from footfall.solve.faceted import FacetScratch, facet_scratch, solve_with_facets
 from footfall.solve.problem import ANY, MEMORY_SIZE, Problem, ProblemScratch, Size, begin_problem, problem_scratch
 
 #: Speed below which a point is at rest, m/s.
 STILL = 1e-9
 #: Gap up to which a point touches, m, so that rounding does not open contacts.
 TOUCH = 1e-9
-#: Fewest and most facets of a cone; the time of pivoting grows with their third power.
-FEWEST, MOST = 3, 64
 
 
 class Parameters(NamedTuple):
     restitution: float
     impact_friction: float
     impact_speed: float  # m/s
-    facets: float  # 0 for the exact cone
     rise: float  # m/s, at which points inside the ground are led out
 
 
@@ -102,10 +97,7 @@ def time_stepping(
     weaker = parameters.impact_friction < 1.0
     if weaker:
         weaken_impacts(contacts, parameters.impact_friction, parameters.impact_speed, scratch.kept)
-    if parameters.facets == 0.0:
-        status, signals[0], signals[1] = solve_contacts(problem)  # Bravo 2021, eq. 24-26
-    else:
-        status, signals[0], signals[1] = solve_with_facets(problem, scratch.facets, int(parameters.facets))
+    status, signals[0], signals[1] = solve_contacts(problem)  # Bravo 2021, eq. 24-26
     if weaker:
         restore_friction(contacts, scratch.kept)
     return status
@@ -114,7 +106,6 @@ def time_stepping(
 class Scratch(NamedTuple):
     problem: ProblemScratch
     kept: Matrix  # (P, 2) static and dynamic friction of the ground
-    facets: FacetScratch
 
 
 @public
@@ -124,9 +115,6 @@ class TimeStepping(CoupledLaw):
 
     ``restitution`` is Newton's, of each point's normal velocity. Without it points come to rest exactly on the ground;
     with it a point bounces in the step after it reached the ground. Forces of an impact are its impulse over ``dt``.
-
-    ``cone`` is ``"exact"``, or ``"polyhedral"`` with ``facets`` directions of friction, for comparison with the
-    literature: its friction is off by up to ``pi / facets`` in direction and weaker by up to ``1 - cos(pi / facets)``.
 
     Points that arrive faster than ``impact_speed`` (m/s) have only the share ``impact_friction`` of the ground's
     friction: thrown bodies show less friction in impacts than in sliding.
@@ -139,16 +127,12 @@ class TimeStepping(CoupledLaw):
         restitution: Newton's, of each point's normal velocity.
         impact_friction: share of the ground's friction that acts in impacts.
         impact_speed: m/s, approach speed beyond which a touch-down is an impact.
-        cone: Coulomb's cone, or one with facets.
-        facets: directions of friction of the polyhedral cone.
         correction: 0 to 1, how fast a foot that starts inside the ground is led out.
     """
 
     restitution: Share = 0.0
     impact_friction: Share = 1.0
     impact_speed: NotNegative = 0.1
-    cone: Literal["exact", "polyhedral"] = "exact"
-    facets: Annotated[int, Bounds(FEWEST, MOST)] = 8
     correction: Share = 0.0
 
     name = "time-stepping"
@@ -160,8 +144,7 @@ class TimeStepping(CoupledLaw):
     kernel = staticmethod(time_stepping)
 
     def scratch(self, size: Size) -> Scratch:
-        few = size.points if self.cone == "polyhedral" else 0
-        return Scratch(problem_scratch(size), np.zeros((size.points, 2)), facet_scratch(few, self.facets))
+        return Scratch(problem_scratch(size), np.zeros((size.points, 2)))
 
     def resolve(self, setting: Setting) -> Parameters:
         gravity = setting.robot.weight / setting.robot.mass
@@ -169,6 +152,5 @@ class TimeStepping(CoupledLaw):
             restitution=self.restitution,
             impact_friction=self.impact_friction,
             impact_speed=self.impact_speed,
-            facets=float(self.facets if self.cone == "polyhedral" else 0),
             rise=self.correction * gravity * setting.dt,
         )

@@ -47,7 +47,7 @@ def law_kind(law: Law) -> int | None:
     """The kind of a law for the kernels of derivatives; None if they do not cover it."""
     if isinstance(law, PointLaw):
         return space.OF_POINTS
-    if isinstance(law, TimeStepping) and law.cone == "exact":
+    if isinstance(law, TimeStepping):
         return space.OF_VELOCITIES
     if isinstance(law, LinearizingPenalty) and law.saturation == "consistent":
         return space.OF_ACCELERATIONS

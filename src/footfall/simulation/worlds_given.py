@@ -260,9 +260,6 @@ def check_worlds(setup: Setup, device: str) -> None:
         ),
         "on a GPU feet have points and balls: those that are ellipsoids or wheels run with device='cpu'": gpu
         and bool(setup.robot.point_axes.any()),
-        "cone='polyhedral' is not offered on a GPU: use cone='exact', or device='cpu'": (
-            gpu and getattr(law, "cone", "exact") != "exact"
-        ),
     }
     for sentence, given in refused.items():
         if given:

@@ -23,7 +23,6 @@ from footfall.solve.gauss_seidel import gauss_seidel
 from footfall.solve.lcp import lemke
 from footfall.solve.newton import CONTENT, SOLVED, remove_compliance
 from footfall.solve.problem import MEMORY_SIZE, ContactScratch, Problem, Size, begin_problem, problem_scratch
-from footfall.solve.pyramid import friction_lcp, impulses, unknowns
 from footfall.solve.solution import STATUSES, Solution, as_floats, as_square
 
 #: Largest asymmetry of a matrix, relative to its largest number.
@@ -253,17 +252,34 @@ def polyhedral_lcp(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The linear complementarity problem (M, q) of a contact problem with ``facets`` directions of friction.
 
-    Unknowns are the P normal impulses, the shares of the directions point by point, and the P slip speeds; see
-    :mod:`footfall.solve.pyramid`. Arguments as in :func:`cone_gauss_seidel`.
+    The cone is replaced by the convex hull of these directions (Stewart and Trinkle 1996; Anitescu and Potra 1997).
+    With the normal impulses z_n, the shares b of the directions D and the slip speed l of each point
+
+        w_n = (u_n - target)         _|_  z_n
+        w_b = D^T u_t + l            _|_  b
+        w_l = mu z_n - sum of b      _|_  l
+
+    where ``u = free + W (z_n, D b)``. Unknowns are the P normal impulses, the shares point by point, and the P slip
+    speeds. The matrix is copositive, and Lemke's method finds a solution. Arguments as in :func:`cone_gauss_seidel`.
     """
     given = problem(W, free, friction, target)
-    count = int(facets)
-    if count < 3:
-        raise SolveError(f"facets = {facets} but a cone has at least 3")
-    n = unknowns(len(given.friction), count)
-    M, q = np.zeros((n, n)), np.zeros(n)
-    friction_lcp(given.W, given.free, given.target, given.friction, count, M, q)
+    rows = _facet_rows(len(given.friction), int(facets))
+    points, n = len(given.friction), len(rows)
+    M, q = np.zeros((n + points, n + points)), np.zeros(n + points)
+    M[:n, :n], q[:n] = rows @ given.W @ rows.T, rows @ given.free.ravel()
+    q[:points] -= given.target
+    slip = np.repeat(np.eye(points), int(facets), axis=0)
+    M[points:n, n:], M[n:, points:n], M[n:, :points] = slip, -slip.T, np.diag(given.friction)
     return M, q
+
+
+def _facet_rows(points: int, facets: int) -> np.ndarray:
+    """(P + P facets, 3P) normals of all points, then directions of friction point by point."""
+    if facets < 3:
+        raise SolveError(f"facets = {facets} but a cone has at least 3")
+    angle = 2.0 * np.pi * np.arange(facets) / facets
+    around = np.column_stack([np.cos(angle), np.sin(angle), np.zeros(facets)])
+    return np.concatenate([np.eye(3 * points)[2::3], np.kron(np.eye(points), around)])
 
 
 @public
@@ -275,7 +291,7 @@ def polyhedral(W: Any, free: ArrayLike, friction: ArrayLike, *, facets: Count = 
     """
     answer = lemke(*polyhedral_lcp(W, free, friction, facets=facets, target=target))
     given = problem(W, free, friction, target)
-    impulse = np.zeros_like(given.free)
-    impulses(answer.z, facets, impulse)
+    rows = _facet_rows(len(given.friction), int(facets))
+    impulse = (answer.z[: len(rows)] @ rows).reshape(given.free.shape)
     velocity = given.free + (given.W @ impulse.ravel()).reshape(impulse.shape)
     return Solution(impulse, velocity, answer.residual, answer.iterations, answer.status)

@@ -29,7 +29,7 @@ _SENTENCES = {
     "has no solution; any other may have solutions that this path does not lead to.",
     Status.LIMIT: "The allowed iterations did not suffice; the residual says how far from a solution this is.",
 }
-#: The kernels' codes (lemke_pivoting.SOLVED, RAY, LIMIT) as statuses.
+#: The codes of solvers as statuses.
 STATUSES = (Status.SOLVED, Status.RAY, Status.LIMIT)
 
 

@@ -8,8 +8,9 @@ import numpy as np
 
 import footfall as ff
 from footfall.papers.base import Findings, near, panel, seen, unlike
+from footfall.standing import in_pose, inertia_of, point_jacobian
 
-DT = 1e-3  # s
+DT, GRAVITY = 1e-3, 9.81  # s, m/s2
 #: By sole: what the paper found, and its r2.
 SOLES = {"plastic robot feet": (0.13, 0.9583), "robot shoes": (0.45, 0.9925)}
 MASSES = (1.0, 2.0, 3.0, 4.0, 5.0)  # kg
@@ -17,11 +18,8 @@ DYNAMIC = 0.9  # of the static coefficient
 STEPS, RISE = 60, 1.2  # steps of the pull, s
 NOISE = 1.0  # N, the force plate's resolution
 WAYS = (0.0, 15.0, 30.0, 45.0)  # degrees, of slabs that slide
-CONES: dict[str, ff.contact.Law] = {
-    "polyhedral, 4 facets": ff.contact.TimeStepping(cone="polyhedral", facets=4),
-    "polyhedral, 8 facets": ff.contact.TimeStepping(cone="polyhedral", facets=8),
-    "constraint-selection": ff.contact.ConstraintSelection(),
-}
+FACETS = (4, 8)  # of polyhedral cones
+SLAB_FRICTION = 0.45
 
 
 class Pulls(NamedTuple):
@@ -53,18 +51,34 @@ def run_pulls() -> Pulls:
         recordings = [pull(friction, mass) for mass in MASSES]
         clean[sole] = ff.study.identify_friction(recordings)
         noisy[sole] = ff.study.identify_friction([_measured(rec, rng) for rec in recordings])
-    return Pulls(clean, noisy, {name: braking(law) for name, law in CONES.items()})
+    braked = {f"polyhedral, {facets} facets": braking_on_facets(facets) for facets in FACETS}
+    return Pulls(clean, noisy, braked | {"constraint-selection": braking()})
 
 
-def braking(law: ff.contact.Law) -> np.ndarray:
-    """Deceleration of a flat slab that slides in each of ``WAYS``, over mu g."""
+def braking_on_facets(facets: int) -> np.ndarray:
+    """Deceleration of a flat slab that slides in each of ``WAYS``, over mu g, in a step on a polyhedral cone."""
     robot = ff.load_robot("brick", height=1e-3)
-    sim = ff.Simulation(robot, ground=ff.Ground.plane(friction=0.45), law=law, dt=DT)
+    data = in_pose(robot, robot.home)
+    jacobian, inverse = point_jacobian(robot, data), np.linalg.inv(inertia_of(data))
+    found = []
+    for way in np.radians(WAYS):
+        free = np.array([np.cos(way), np.sin(way), -DT * GRAVITY, 0.0, 0.0, 0.0])
+        delassus = jacobian @ inverse @ jacobian.T
+        impulse = ff.solve.polyhedral(delassus, jacobian @ free, SLAB_FRICTION, facets=facets).z
+        after = free + inverse @ jacobian.T @ impulse.ravel()
+        found.append((1.0 - np.hypot(*after[:2])) / (DT * SLAB_FRICTION * GRAVITY))
+    return np.array(found)
+
+
+def braking() -> np.ndarray:
+    """The same of our law, over a tenth of a second."""
+    robot, law = ff.load_robot("brick", height=1e-3), ff.contact.ConstraintSelection()
+    sim = ff.Simulation(robot, ground=ff.Ground.plane(friction=SLAB_FRICTION), law=law, dt=DT)
     found = []
     for way in np.radians(WAYS):
         rec = sim.run(0.1, qvel=[np.cos(way), np.sin(way), 0, 0, 0, 0]).check()
         speed = np.linalg.norm(rec.qvel[:, :2], axis=1)
-        found.append((speed[10] - speed[-1]) / (rec.time[-1] - rec.time[10]) / (0.45 * 9.81))
+        found.append((speed[10] - speed[-1]) / (rec.time[-1] - rec.time[10]) / (SLAB_FRICTION * GRAVITY))
     return np.array(found)
 
 
