@@ -8,14 +8,12 @@ solves a single impact, by one of three rules of restitution.
 Which file does what:
 
 - the contact problem of a law (``problem``) is solved by the ladder of ``contact_problem``: in closed form where feet
-  are held (``held_feet``), by Newton's method (``newton``), and in turn with Gauss-Seidel (``gauss_seidel``)
-- on a polyhedral cone: ``faceted``, by a linear complementarity problem (``pyramid``); these are solved by
-  ``lemke_pivoting`` and ``newton_on_lcp``
-- forces of least norm: ``minimum_norm``; ``rigid_motion`` fits rigid motions of feet to motions wanted of their points
-- for users, on NumPy arrays: ``numpy_api``, ``lcp``, ``impacts``, which return the types of ``solution``
+  are held (``minimum_norm``), by Newton's method (``newton``), and in turn with Gauss-Seidel (``gauss_seidel``)
+- for users, on NumPy arrays: ``numpy_api``, ``lcp``, ``impacts``, which return the types of ``solution``; a polyhedral
+  cone makes a linear complementarity problem
 - constraint selection: ``selection/``
-- ``quadratic_program`` for controllers, ``dense`` for small matrices, ``power`` for powers of depths, and ``contacts``
-  for what laws and solvers know about the points
+- ``quadratic_program`` for controllers, ``dense`` for small matrices, and ``contacts`` for what laws and solvers know
+  about the points
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ from footfall.compiled.lanes import greatest, lane, lanes, total, wait
 from footfall.kinds import Bool, Float, Int, Matrix, Vector
 from footfall.solve.contacts import SLIDE, Contacts
 from footfall.solve.dense import eliminate
-from footfall.solve.held_feet import GIVES_WAY
+from footfall.solve.minimum_norm import GIVES_WAY
 from footfall.solve.problem import ANY, COMPLIANCE, MODE, NewtonScratch, Problem, known_slip
 
 #: Residuals, relative to the largest impulse that stops one point alone. Newton iterates down to the first, a
@@ -50,7 +50,8 @@ TOLERANCE, CONTENT, SOLVED = 1e-12, 1e-10, 1e-6
 STEPS, HARD_STEPS, SOFT_STEPS = 300, 8, 10
 #: Softness, relative to each point's own mobility: of the first softened problem, the largest, and the smallest. The
 #: first is also the residual below which an iterate is near a solution: as near as that of the first softened problem.
-SOFT, SOFTEST, LEAST_SOFT = 1e-2, 1.0, 1e-9
+#: The largest is for soles of as many points, whose common mobility is that many times the share of each.
+SOFT, SOFTEST, LEAST_SOFT = 1e-2, 100.0, 1e-9
 #: Factors of the softness: after convergence, after convergence once a problem has failed, and after a failure.
 HARDER, SLOWLY, SOFTER = 0.1, 0.2, 10.0
 #: Tolerance of a softened problem, as a share of its softness.
@@ -610,7 +611,7 @@ def solve_by_newton(problem: Problem) -> tuple[Float, Int]:
     scale = lay_out(problem, space)
     take_forces(problem, space, scale.size)
     error, steps = proximal_newton(problem, space, scale)
-    if error <= SOLVED and let_slide(problem, space, scale.size):
+    while error <= SOLVED and let_slide(problem, space, scale.size):  # friction only falls, so this ends
         error, more = proximal_newton(problem, space, scale)
         steps += more
     move_open_points(problem, space, scale)
