@@ -2,7 +2,9 @@
 
 A foot has no contact, or one vertex, one edge or its whole face is clamped, each static or sliding (Table I). Clamped
 vertices are held exactly; the *state* is searched until no rule of valid contact is broken
-(:mod:`footfall.solve.selection.search`), starting from the state of the step before, which most steps keep.
+(:mod:`footfall.solve.selection.search`), starting from the state of the step before, which most steps keep. The paper's
+sliding friction acts at one place of a foot, where it cannot brake a foot that spins on the spot. Here all points are
+solved for on Coulomb's exact cone, vertex by vertex, as long as a foot slides.
 
 The rules are the paper's, whose thresholds hold a vertex that lands up to ``d`` above or below the ground. The rules of
 ``landing`` apply to the end of the step instead, so that touch-down is a plastic impact exactly on the ground.
@@ -33,15 +35,22 @@ from footfall.solve.selection.forces import (
     LOAD,
     MEMORY_SIZE,
     NONE,
-    SLIDING,
-    SLOW,
-    SPEED,
     STILL,
     clamped,
     state_of,
     vertex,
 )
-from footfall.solve.selection.search import FRICTION, PLACES, PRESSURE, PULL, is_clean, predict, read_rank, search
+from footfall.solve.selection.search import (
+    FRICTION,
+    PLACES,
+    PRESSURE,
+    PULL,
+    is_clean,
+    predict,
+    read_rank,
+    search,
+    slides,
+)
 from footfall.solve.selection.soles import Stabilisation, Workspace, look, make_workspace
 
 #: Time constant of Baumgarte's stabilisation in steps, unless ``beta`` is given.
@@ -49,7 +58,7 @@ STEPS = 20.0
 #: m/s, largest velocity of Baumgarte's correction.
 FASTEST = 0.1
 #: Number of signals before those of feet; reasons why points were clamped one by one.
-SIGNALS, UNEVEN, NOT_FOUND = 4, 1.0, 2.0
+SIGNALS, UNEVEN, NOT_FOUND, SLIPS = 4, 1.0, 2.0, 3.0
 
 
 class Parameters(NamedTuple):
@@ -84,18 +93,14 @@ def write(contacts: Contacts, work: Workspace, memory: Matrix, force: Matrix, mo
         code = work.code[b]
         for j in range(clamped(code, work.begin[b + 1] - work.begin[b])):
             p = vertex(work, b, code, j)
-            f, v = work.push[p], work.end[p]
-            speed = math.sqrt(v[0] * v[0] + v[1] * v[1]) if code & SLIDING else 0.0
-            slides = speed > STILL or work.fault[b] == FRICTION
-            limit = contacts.dynamic_friction[p] if slides else contacts.static_friction[p]
+            f = work.push[p]
             if work.pressure[b, 0] >= 0.0:
                 force[p, 2] = f[2]
-                force[p, 0], force[p, 1], _ = coulomb(f[0], f[1], limit * abs(f[2]))
-            mode[p] = SLIDE if slides else STICK
-            if not slides and memory[p, MODE] != STICK:
+                force[p, 0], force[p, 1], _ = coulomb(f[0], f[1], contacts.static_friction[p] * abs(f[2]))
+            mode[p] = STICK
+            if memory[p, MODE] != STICK:
                 for k in range(3):
                     contacts.anchor[p, k] = contacts.position[p, k]
-            memory[p, SPEED] = f[3] if slides else 0.0
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         memory[p, MODE], memory[p, LOAD] = mode[p], force[p, 2]
@@ -103,39 +108,47 @@ def write(contacts: Contacts, work: Workspace, memory: Matrix, force: Matrix, mo
 
 @cold(types.none)
 def note_flaws(contacts: Contacts, work: Workspace, memory: Matrix) -> None:
-    """Mark vertices of predicted states that should become free or static, for the prediction of the next step."""
+    """Mark vertices of predicted states that should become free, for the prediction of the next step."""
     for b in range(contacts.near.size - 1):
         code = work.code[b]
         for j in range(clamped(code, work.begin[b + 1] - work.begin[b])):
             p = vertex(work, b, code, j)
             if work.flaw[p] in (PULL, PRESSURE):
                 memory[p, LOAD] = -1.0
-            if work.fault[b] != FRICTION and math.sqrt(work.end[p, 0] ** 2 + work.end[p, 1] ** 2) < SLOW:
-                memory[p, MODE] = STICK
 
 
 @cold(types.int64)
-def point_by_point(problem: Problem, feet: Int, signals: Vector) -> Int:
-    """Clamp or free every contact point on its own: where the ground or a sole is uneven, or the search failed.
+def point_by_point(problem: Problem, feet: Int, reason: Float, signals: Vector) -> Int:
+    """Clamp or free every contact point on its own: where the ground or a sole is uneven, a foot slides, or the search
+    failed.
 
     Adds its iterations to the signal of states tried. Returns the law's status.
     """
     contacts, memory, mode = problem.contacts, problem.memory, problem.mode
     free_velocities(problem, 0.0)
     status, tried, _ = solve_contacts(problem)
-    signals[0], signals[1] = signals[0] + tried, status
+    signals[0], signals[1], signals[3] = signals[0] + tried, status, reason
     for b in range(contacts.near.size - 1):
-        count, slides = 0, 0.0
+        count, sliding = 0, 0.0
         for i in range(contacts.near[b], contacts.near[b + 1]):
             p = contacts.points[i]
             count += 1 if mode[p] != OPEN else 0
-            slides = 1.0 if mode[p] == SLIDE else slides
-            memory[p, SPEED] = 0.0
+            sliding = 1.0 if mode[p] == SLIDE else sliding
+            memory[p, LOAD] = problem.force[p, 2]
             for k in range(3):
                 contacts.anchor[p, k] = contacts.position[p, k]
         if b < feet:
-            signals[SIGNALS + b], signals[SIGNALS + feet + b] = min(count, FACE), slides
+            signals[SIGNALS + b], signals[SIGNALS + feet + b] = min(count, FACE), sliding
     return status
+
+
+@inlined
+def slipped(contacts: Contacts, memory: Matrix) -> Bool:
+    """Whether a near point slid in the last step."""
+    for i in range(contacts.number[0]):
+        if memory[contacts.points[i], MODE] == SLIDE:
+            return True
+    return False
 
 
 @inlined
@@ -162,28 +175,33 @@ def constraint_selection(
     problem = begin_problem(contacts, dt, STILL, memory, force, mode, scratch)
     beside = meet(beside_soles(contacts, int(rules.points)))
     stabilisation = Stabilisation(rules.keep, rules.rate, FASTEST, rules.level)
+    before = signals[3] if contacts.number[1] > 0 else 0.0  # of an earlier call in this step
     signals[0], signals[1], signals[2], signals[3] = 0.0, 0.0, 0.0, 0.0
+    if before > 0.0:
+        return point_by_point(problem, feet, before, signals)
     if beside or not meet(look(contacts, dt, stabilisation, memory, work)):
-        signals[3] = UNEVEN
-        return point_by_point(problem, feet, signals)
+        return point_by_point(problem, feet, UNEVEN, signals)
+    if meet(slipped(contacts, memory)):
+        return point_by_point(problem, feet, SLIPS, signals)
     one_step = rules.one_step == 1.0
     if one_step:
         rank, tried, reason = predict(contacts, dt, memory, work, rules), 1, 0
     else:
         for b in range(contacts.near.size - 1):
             work.code[b] = state_of(memory[:, MODE], work, b) if rules.warm == 1.0 else NONE
-        rank, tried, reason = search(contacts, dt, memory, work, rules)
+        rank, tried, reason = search(contacts, dt, work, rules)
     signals[0], signals[2] = tried, reason
+    if slides(work):
+        signals[2] = FRICTION
+        return point_by_point(problem, feet, SLIPS, signals)
     if not one_step and rules.cop_rule == 1.0 and not is_clean(rank):
-        signals[3] = NOT_FOUND
-        return point_by_point(problem, feet, signals)
+        return point_by_point(problem, feet, NOT_FOUND, signals)
     write(contacts, work, memory, force, mode)
     if one_step:
         note_flaws(contacts, work, memory)
     signals[1], _ = read_rank(rank)
     for b in range(feet):
-        signals[SIGNALS + b] = work.code[b] & 3
-        signals[SIGNALS + feet + b] = 1.0 if work.code[b] & SLIDING else 0.0
+        signals[SIGNALS + b], signals[SIGNALS + feet + b] = work.code[b] & 3, 0.0
     return 0 if one_step or is_clean(rank) else 1
 
 
@@ -206,9 +224,9 @@ class ConstraintSelection(CoupledLaw):
     A foot's polygon is the convex outline of its contact points that are near the ground; points inside carry nothing.
 
     Limitations: the law needs a flat sole, and under it ground that is a plane (level, a slope, one tread). Elsewhere,
-    where bodies other than feet touch the ground, and in the rare step in which the search finds no state, every
-    contact point is clamped or free on its own, as in law time-stepping. Forces are spread over a sole as if it were
-    parallel to the ground: in the step in which a tilted sole lands they are off by its tilt.
+    where bodies other than feet touch the ground, while a foot slides, and in the rare step in which the search finds
+    no state, every contact point is clamped or free on its own, as in law time-stepping. Forces are spread over a sole
+    as if it were parallel to the ground: in the step in which a tilted sole lands they are off by its tilt.
 
     Attributes:
         rules: what a free vertex is judged by.
@@ -245,7 +263,7 @@ class ConstraintSelection(CoupledLaw):
             "violations": "rules broken",
             "rule": "for which the states changed: 0 none, 1 friction, 2 centre of pressure, 3 geometry, 4 pull, "
             "5 kinematics, 6 fewest constraints",
-            "points": "1 or 2 if points were clamped one by one: ground or sole uneven, no state found",
+            "points": "1 to 3 if points were clamped one by one: ground or sole uneven, no state found, a foot slides",
         }
     )
     foot_signals = MappingProxyType({"state": "0 none, 1 vertex, 2 edge, 3 face", "sliding": "0 static, 1 sliding"})

@@ -4,7 +4,7 @@ All feet are searched together, since forces on one move the others. A trial set
 forces that hold the clamped vertices, and checks every vertex. A vertex that breaks a rule should change between
 clamped and free. The rules are, in order of priority, with the paper's sections:
 
-1. friction (II.C): a foot that does not slide stays inside the friction cone; else it slides;
+1. friction (II.C): a foot stays inside the static friction cone; else it slides;
 2. centre of pressure (III): it lies within the clamped vertices; else the vertices away from it are released;
 3. geometry (II.C): a vertex above ``+d`` is free, one below ``-d`` clamped;
 4. force (II.C): no clamped vertex pulls;
@@ -16,6 +16,9 @@ Rules 3 and 5 clamp a free vertex only if the clamp would push, since rule 4 for
 beside a clamped edge if another vertex is above ``+d``, since rule 3 forbids the face. Under the rules of ``landing``,
 a free vertex is clamped if it would end the step inside the ground, whatever ``d``, ``a_t`` and ``v_t``; rules 3 and 6
 do not apply.
+
+A foot that slides is no matter of the search, which only tells of it (``Workspace.fault``): the law then solves the
+problem of all points on the exact cone.
 
 The search begins with the last states. Each trial queues new ones: every vertex votes for being clamped or free, with a
 weight that falls from rule to rule, and the state with the most votes other than the present one is queued, for all
@@ -41,8 +44,6 @@ from footfall.solve.selection.forces import (
     INDEX,
     LOAD,
     NONE,
-    ROUNDS,
-    SLIDING,
     STILL,
     VERTEX,
     affine_load,
@@ -61,15 +62,12 @@ GOOD, FRICTION, PRESSURE, GEOMETRY, PULL, KINEMATICS, FEWEST = 0, 1, 2, 3, 4, 5,
 #: Bits per field of a rank. Its fields count the violations of each rule, the first rule highest, and, in the lowest
 #: field, the clamped vertices.
 BITS = 10
-UNSOLVED = 1 << 60
 #: Tolerances: of pulling, relative to the largest force; of friction per load; of the centre of pressure, m.
 NO_PULL, IN_CONE, INSIDE = 1e-10, 1e-9, 1e-9
 #: Capacity of the queue; further states are dropped.
 PLACES = 128
 #: Stages of states in the queue.
 QUEUED, TRIED, WIDENED = 0, 1, 2
-#: Iteration limit of friction, load and slip in the one-step mode.
-FEW_ROUNDS = 3
 
 
 @inlined
@@ -95,15 +93,14 @@ def read_rank(rank: Int) -> tuple[Int, Int]:
 
 
 @inlined
-def try_states(contacts: Contacts, dt: Float, memory: Matrix, work: Workspace, rules: Named, rounds: Int) -> Int:
+def try_states(contacts: Contacts, dt: Float, work: Workspace, rules: Named) -> Int:
     """Evaluate and judge the states in ``work.code``. Returns their rank."""
-    agreed = evaluate(contacts, dt, memory, work, rounds)
-    rank = judge(contacts, dt, memory, work, rules)
-    return rank if agreed else rank | UNSOLVED
+    evaluate(contacts, dt, work)
+    return judge(contacts, dt, work, rules)
 
 
 @kernel
-def judge(contacts: Contacts, dt: Float, memory: Matrix, work: Workspace, rules: Named) -> Int:
+def judge(contacts: Contacts, dt: Float, work: Workspace, rules: Named) -> Int:
     """Rank of the states in ``work.code``, less is better; writes the rules that feet and vertices break."""
     feet, rank, largest = contacts.near.size - 1, 0, 0.0
     for b in range(feet):
@@ -116,7 +113,7 @@ def judge(contacts: Contacts, dt: Float, memory: Matrix, work: Workspace, rules:
         for j in range(n):
             work.flaw[vertex(work, b, code, j)] = GOOD
         if count > 0:
-            judge_clamped(contacts, memory, work, b, count, rules, NO_PULL * largest)
+            judge_clamped(contacts, work, b, count, rules, NO_PULL * largest)
         no_face = is_high(contacts, work, b, rules)
         for j in range(n):
             p = vertex(work, b, code, j)
@@ -129,7 +126,6 @@ def judge(contacts: Contacts, dt: Float, memory: Matrix, work: Workspace, rules:
                 work.flaw[p] = GEOMETRY
             if work.flaw[p] != GOOD:
                 rank += broken(work.flaw[p])
-        rank += broken(FRICTION) if work.fault[b] == FRICTION else 0
     return rank
 
 
@@ -156,22 +152,17 @@ def free_flaw(contacts: Contacts, work: Workspace, p: Int, rules: Named, v: Floa
 
 
 @inlined
-def judge_clamped(
-    contacts: Contacts, memory: Matrix, work: Workspace, b: Int, count: Int, rules: Named, pull: Float
-) -> None:
-    """Write the rules that clamped vertices of a foot break, their loads, and friction if the foot does not slide."""
+def judge_clamped(contacts: Contacts, work: Workspace, b: Int, count: Int, rules: Named, pull: Float) -> None:
+    """Write the rules that clamped vertices of a foot break, their loads and their friction."""
     code, found, kind = work.code[b], work.pressure[b], work.code[b] & 3
-    pulls, drags = found[0] < -pull, abs(found[3]) + abs(found[4]) > 10.0 * pull
-    if not pulls:
-        spread_load(work, b)
-    if code & SLIDING == 0:
-        if (found[0] <= pull and drags) or (not pulls and hold(contacts, work, b, memory) > IN_CONE):
-            work.fault[b] = FRICTION
-            return
-    if pulls:
+    if found[0] < -pull:
         for j in range(count):
             work.flaw[vertex(work, b, code, j)] = PULL
         return
+    spread_load(work, b)
+    drags = abs(found[3]) + abs(found[4]) > 10.0 * pull
+    if (found[0] <= pull and drags) or hold(contacts, work, b) > IN_CONE:
+        work.fault[b] = FRICTION
     if kind == FACE and rules.cop_rule == 0.0:
         x, y = found[0] * (found[1] - work.joint[b, 0]), found[0] * (found[2] - work.joint[b, 1])
         for j in range(count):
@@ -237,41 +228,48 @@ def elected(work: Workspace, b: Int, other: Bool) -> Int:
     present state.
     """
     n, present = work.begin[b + 1] - work.begin[b], work.code[b] if other else -1
-    slides, share, found, total = work.code[b] & SLIDING, 1.0 / (n + 1.0), NONE, 0.0
+    share, found, total = 1.0 / (n + 1.0), NONE, 0.0
     best = -1e300 if present == NONE else 0.0
     for j in range(n):
         gain = vote(work, b, j, share)
         total += gain
-        code = VERTEX | slides | j << INDEX
+        code = VERTEX | j << INDEX
         if gain > best and code != present:
             best, found = gain, code
     for j in range(n if n > 2 else n - 1):
         gain = vote(work, b, j, share) + vote(work, b, j + 1 if j + 1 < n else 0, share)
-        code = EDGE | slides | j << INDEX
+        code = EDGE | j << INDEX
         if gain > best and code != present:
             best, found = gain, code
-    return FACE | slides if n > 2 and total > best and present != FACE | slides else found
+    return FACE if n > 2 and total > best and present != FACE else found
 
 
 @inlined
-def search(contacts: Contacts, dt: Float, memory: Matrix, work: Workspace, rules: Named) -> tuple[Int, Int, Int]:
+def slides(work: Workspace) -> Bool:
+    """Whether a foot exceeds its friction in the states that were evaluated last."""
+    for b in range(work.code.size):
+        if work.fault[b] == FRICTION:
+            return True
+    return False
+
+
+@inlined
+def search(contacts: Contacts, dt: Float, work: Workspace, rules: Named) -> tuple[Int, Int, Int]:
     """Find states that break no rule, beginning with those in ``work.code``. Returns (rank, states tried, the first
     rule for which the states changed).
     """
-    rank, tried = try_states(contacts, dt, memory, work, rules, ROUNDS), 1
+    rank, tried = try_states(contacts, dt, work, rules), 1
     _, reason = read_rank(rank)
     if not is_clean(rank):
-        rank, tried = search_on(contacts, dt, memory, work, rules, rank)  # Moraud 2008, sec. II.D
-    if is_clean(rank) and rules.paper == 1.0 and reason != GOOD:
-        more, released = release(contacts, dt, memory, work, rules)
+        rank, tried = search_on(contacts, dt, work, rules, rank)  # Moraud 2008, sec. II.D
+    if is_clean(rank) and rules.paper == 1.0 and reason != GOOD and not slides(work):
+        more, released = release(contacts, dt, work, rules)
         tried, reason = tried + more, FEWEST if released else reason
     return rank, tried, reason
 
 
 @cold(types.Tuple([types.int64, types.int64]), soon=True)
-def search_on(
-    contacts: Contacts, dt: Float, memory: Matrix, work: Workspace, rules: Named, rank: Int
-) -> tuple[Int, Int]:
+def search_on(contacts: Contacts, dt: Float, work: Workspace, rules: Named, rank: Int) -> tuple[Int, Int]:
     """The rest of :func:`search`, from the states in ``work.code``, which have been tried and have this ``rank``.
 
     Returns the rank of the states found, and the number of states tried.
@@ -288,7 +286,7 @@ def search_on(
             if following < 0:
                 break
         recall(work, following, feet)
-        rank = try_states(contacts, dt, memory, work, rules, ROUNDS)
+        rank = try_states(contacts, dt, work, rules)
         tried += 1
         if is_clean(rank):
             return rank, tried
@@ -300,22 +298,22 @@ def search_on(
             work.tried[following] = TRIED
             count = add_elected(work, feet, rank, count)
     recall(work, first_of(work, count, WIDENED), feet)
-    return try_states(contacts, dt, memory, work, rules, ROUNDS), tried
+    return try_states(contacts, dt, work, rules), tried
 
 
 @cold(types.boolean)
-def replaced(contacts: Contacts, dt: Float, memory: Matrix, work: Workspace, rules: Named, b: Int, code: Int) -> Bool:
+def replaced(contacts: Contacts, dt: Float, work: Workspace, rules: Named, b: Int, code: Int) -> Bool:
     """Change the state of a foot to ``code`` if that breaks no rule; returns whether it was changed."""
     kept, work.code[b] = work.code[b], code
-    if is_clean(try_states(contacts, dt, memory, work, rules, ROUNDS)):
+    if is_clean(try_states(contacts, dt, work, rules)) and not slides(work):
         return True
     work.code[b] = kept
-    try_states(contacts, dt, memory, work, rules, ROUNDS)
+    try_states(contacts, dt, work, rules)
     return False
 
 
 @cold(types.Tuple([types.int64, types.boolean]))
-def release(contacts: Contacts, dt: Float, memory: Matrix, work: Workspace, rules: Named) -> tuple[Int, Bool]:
+def release(contacts: Contacts, dt: Float, work: Workspace, rules: Named) -> tuple[Int, Bool]:
     """The rule of fewest constraints: release edges and vertices while no rule is broken.
 
     Returns the number of states tried, and whether the states changed.
@@ -332,8 +330,8 @@ def release(contacts: Contacts, dt: Float, memory: Matrix, work: Workspace, rule
                 if taken or (rules.cop_rule == 1.0 and (out <= -INSIDE or j != near)):
                     continue
                 k = (code >> INDEX) + j
-                fewer = (EDGE if code & 3 == FACE else VERTEX) | code & SLIDING | (k if k < n else k - n) << INDEX
-                taken = replaced(contacts, dt, memory, work, rules, b, fewer)
+                fewer = (EDGE if code & 3 == FACE else VERTEX) | (k if k < n else k - n) << INDEX
+                taken = replaced(contacts, dt, work, rules, b, fewer)
                 tried += 1
                 found = found or taken
     return tried, found
@@ -378,24 +376,19 @@ def add(work: Workspace, feet: Int, rank: Int, count: Int) -> Int:
 
 @inlined
 def add_elected(work: Workspace, feet: Int, rank: Int, count: Int) -> Int:
-    """Queue corrections of the states tried last: of all feet at once, then foot by foot.
-
-    The rank of the first ignores friction, which has no priority in the paper: all feet that exceed it will slide.
-    """
+    """Queue corrections of the states tried last: of all feet at once, then foot by foot."""
     for only in range(-1, feet):
         remember(work, count, feet)
         for b in range(feet):
             if only < 0 or b == only:
                 work.queue[count * feet + b] = corrected(work, b)
-        count = add(work, feet, rank if only >= 0 else rank & UNSOLVED | rank % broken(FRICTION), count)
+        count = add(work, feet, rank, count)
     return count
 
 
 @inlined
 def corrected(work: Workspace, b: Int) -> Int:
     """The state that corrects the violations of a foot; its present one if it breaks no rule."""
-    if work.fault[b] == FRICTION:
-        return work.code[b] | SLIDING
     for j in range(work.begin[b], work.begin[b + 1]):
         if work.flaw[work.ring[j]] != GOOD:
             return elected(work, b, True)
@@ -413,9 +406,9 @@ def add_neighbours(work: Workspace, feet: Int, rank: Int, count: Int) -> Int:
                 gain = vote(work, b, j, share) if kind in (VERTEX, EDGE) else 1.0
                 if kind == EDGE:
                     gain += vote(work, b, j + 1 if j + 1 < n else 0, share)
-                for sliding in range(2 if gain > 0.0 else 0):
+                if gain > 0.0:
                     remember(work, count, feet)
-                    work.queue[count * feet + b] = kind | j << INDEX | (sliding * SLIDING if kind != NONE else 0)
+                    work.queue[count * feet + b] = kind | j << INDEX
                     count = add(work, feet, rank, count)
     return count
 
@@ -438,4 +431,4 @@ def predict(contacts: Contacts, dt: Float, memory: Matrix, work: Workspace, rule
             else:
                 work.flaw[p] = GEOMETRY if contacts.gap[p] > rules.d else GOOD
         work.code[b] = elected(work, b, False)  # Moraud 2008, sec. IV
-    return try_states(contacts, dt, memory, work, rules, FEW_ROUNDS)
+    return try_states(contacts, dt, work, rules)

@@ -1,7 +1,7 @@
 """The soles in constraint selection: their outlines, free motions and wanted motions.
 
-Positions are in the contact frame of each foot, about the centroid of its near points. If the near points form a convex
-polygon they are the vertices of the outline; otherwise (a grid) the outline is their convex hull.
+Positions are in the contact frame of each foot, about the centroid of its near points. The outline is the convex hull
+of these points.
 """
 
 from __future__ import annotations
@@ -54,9 +54,8 @@ class Workspace(NamedTuple):
     order: Annotated[Ints, "P"]
     flaw: Annotated[Ints, "P"]  # rule by which a vertex should change between clamped and free
     place: Annotated[Matrix, "P", 6]  # x, y, z m; wanted velocity if clamped: normal, tangential (x, y)
-    push: Annotated[Matrix, "P", 6]  # force: tangential (x, y), normal; slip of the linearised friction: speed, (x, y)
-    end: Annotated[Matrix, "P", 6]  # velocity at the end of the step; affine and positive load; share of friction's
-    # slope along the slip that is a constant force
+    push: Annotated[Matrix, "P", 3]  # force: tangential (x, y), normal
+    end: Annotated[Matrix, "P", 4]  # velocity at the end of the step; positive load
     # the linear problem of a state
     basis: Annotated[Matrix, "R", 6]  # wrench of a unit multiplier, world frame, about the centroid
     mapped: Annotated[Matrix, "R", "R"]  # velocities of all feet per unit multiplier, world frame
@@ -98,14 +97,9 @@ def look(contacts: Contacts, dt: Float, stabilisation: Stabilisation, memory: Ma
         put_in_place(contacts, stabilisation, memory, first, last, work.place)
         if not meet(free_motion(contacts, dt, first, last, work, work.motion[b])):
             return False
-        if meet(in_order(contacts, first, last, work.place)):
-            for i in range(first, last):
-                work.ring[count] = contacts.points[i]
-                count += 1
-        else:
-            for i in range(first, last):
-                work.order[i - first] = contacts.points[i]
-            count += convex_outline(work.place, work.order, last - first, STRAIGHT, work.ring[count:])
+        for i in range(first, last):
+            work.order[i - first] = contacts.points[i]
+        count += convex_outline(work.place, work.order, last - first, STRAIGHT, work.ring[count:])
     work.begin[contacts.near.size - 1] = count
     return True
 
@@ -202,24 +196,6 @@ def free_motion(contacts: Contacts, dt: Float, first: Int, last: Int, work: Work
         if abs(r[2] - slope_x * r[0] - slope_y * r[1]) > UNEVEN:
             return False
     return True
-
-
-@inlined
-def in_order(contacts: Contacts, first: Int, last: Int, place: Matrix) -> Bool:
-    """Whether near points are the vertices of a convex polygon, counter-clockwise, once around."""
-    near = last - first
-    if near < 3:
-        return True
-    turns = 0
-    for i in range(near):
-        a = place[contacts.points[first + i]]
-        b = place[contacts.points[first + (i + 1) % near]]
-        c = place[contacts.points[first + (i + 2) % near]]
-        if not turns_left(a, b, c, STRAIGHT):
-            return False
-        if b[1] - a[1] < 0.0 and c[1] - b[1] >= 0.0:
-            turns += 1
-    return turns == 1
 
 
 @kernel
