@@ -225,12 +225,12 @@ class OnElasticLayer:
         """
         if poisson_ratio == 0.5:
             raise LawError(f"{cls.name}: an incompressible layer that cannot spread does not give way: take 0.49")
-        if area is None and robot is None:
-            raise LawError(f"{cls.name}: give robot=, for its soles, or area=, the m2 that each point stands for")
         if area is None:
+            if robot is None:
+                raise LawError(f"{cls.name}: give robot=, for its soles, or area=, the m2 that each point stands for")
             area = sum(_sole_area(foot.polygon) for foot in robot.feet) / robot.point_count
-        if area == 0.0:
-            raise LawError(f"{cls.name}: the feet of {robot.name} are points or lines; give area=, m2 per point")
+            if area == 0.0:
+                raise LawError(f"{cls.name}: the feet of {robot.name} are points or lines; give area=, m2 per point")
         confined = youngs_modulus * (1 - poisson_ratio) / ((1 + poisson_ratio) * (1 - 2 * poisson_ratio))
         shear = youngs_modulus / (2 * (1 + poisson_ratio))
         return cls.of_layer(area * confined / thickness, area * shear / thickness, options)
