@@ -38,7 +38,7 @@ from footfall.kinds import Float, Int, Ints, Matrix, Vector
 from footfall.solve.contact_problem import conclude, solve_contacts
 from footfall.solve.contacts import OPEN, SLIDE, STICK, Contacts
 from footfall.solve.gauss_seidel import find_motions
-from footfall.solve.newton import SOLVED, solve_by_newton
+from footfall.solve.newton import SOLVED, remove_compliance, solve_by_newton
 from footfall.solve.problem import MEMORY_SIZE, MODE, ContactScratch, Problem, Size, begin_problem, problem_scratch
 
 #: Acceleration (m/s2) and speed (m/s) below which a point is at rest.
@@ -100,6 +100,7 @@ def solve_sliding(problem: Problem) -> Int:
             for k in range(3):
                 problem.force[problem.contacts.points[i], k] = 0.0
         return INCONSISTENT
+    remove_compliance(problem)  # the motion is integrated to a tolerance of its size
     conclude(problem)
     return 0
 
