@@ -193,11 +193,13 @@ def write_bases(scratch: SpreadScratch, c: Matrix, t: Matrix) -> Int:
         if not pivot > floor:
             continue
         inverse = 1.0 / math.sqrt(pivot)
-        for i in range(6):  # those left out too, whose pivots need not be zero exactly
-            value = gram[max(i, j), min(i, j)]
+        for i in range(6):
+            c[i, rank], t[i, rank] = 0.0, 0.0
+        for i in range(j, 6):
+            value = gram[i, j]
             for m in range(rank):
                 value -= c[i, m] * c[j, m]
-            c[i, rank], t[i, rank] = value * inverse, 0.0
+            c[i, rank] = value * inverse
         kept[rank], t[j, rank] = j, inverse
         for m in range(rank - 1, -1, -1):
             value = 0.0
