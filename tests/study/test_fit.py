@@ -15,7 +15,7 @@ from footfall.errors import StudyError
 from footfall.files.measured import Measured
 from footfall.measure.motion import position_error, turned
 from footfall.study.fit import ForceTrial, Range, Toss, cube, fit, gain_of, load_tosses, planar_impact, split
-from footfall.study.fit.search import better, cross_validated, search
+from footfall.study.fit.search import better, cross_validated, estimates, search
 from footfall.study.fit.tosses import started_from_flight
 from footfall.study.fit.trials import follow_forces, follow_impact
 
@@ -144,6 +144,28 @@ def test_least_squares_take_few_evaluations_to_a_minimum_at_a_bound(noise):
         assert best[:2] == pytest.approx([0.3, 1.0], abs=0.02 if noise else 1e-3)
         assert (squares.points >= 0.0).all() and (squares.points <= 1.0).all()
         assert errors(best, everyone).mean() == pytest.approx(squares.losses().min())
+
+
+@pytest.mark.parametrize("share", [0.0, 0.9])
+def test_an_interval_is_as_wide_as_what_other_parameters_make_up_for(share):
+    """Two columns of unit slopes with this correlation: others unchanged each interval would be narrower by
+    sqrt(1 - share^2), the ratio of conditional to marginal deviations of a linear model.
+    """
+    time, random = np.linspace(0.0, 1.0, 200), np.random.default_rng(5)
+    first, other = np.linalg.qr(random.normal(size=(time.size, 2)))[0].T
+    columns = np.column_stack([first, share * first + np.sqrt(1.0 - share**2) * other])
+    noise = 0.02 * random.normal(size=(12, time.size)) / np.sqrt(time.size)
+
+    def vectors(x, which):
+        return [[columns @ (x - 0.5) + noise[i]] for i in which]
+
+    ranges = {name: Range(0.0, 1.0) for name in ("a", "b")}
+    best = 0.5 - np.linalg.lstsq(columns, noise.mean(axis=0))[0]
+    at_best = np.array([np.linalg.norm(own[0]) for own in vectors(best, np.arange(12))])
+    found, _ = estimates(vectors, ranges, best, at_best, 1.0, np.ones(2, dtype=bool))
+    alone, _ = estimates(vectors, ranges, best, at_best, 1.0, np.array([True, False]))
+    ratio = (alone[0].high - alone[0].low) / (found[0].high - found[0].low)
+    assert ratio == pytest.approx(np.sqrt(1.0 - share**2), abs=0.08)
 
 
 def test_cross_validation_never_sees_the_trials_it_judges_on():

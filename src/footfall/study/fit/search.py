@@ -4,7 +4,9 @@ The search goes over the whole box first, then downhill from the best places: by
 errors are vectors, else with a simplex. Whether fitting helps is judged by separate searches that never see the trials
 on which they are judged: tosses are chaotic, and among hundreds of parameters some follow thirty tosses well by chance.
 
-An interval covers the values at which, with the others unchanged, the trials are not significantly worse.
+An interval covers the values at which the trials are not significantly worse, with the other parameters unchanged or
+moved along so that the loss rises least, as the matrix of least squares has it: of two parameters that make up for each
+other each is as uncertain as their sum lets it be.
 """
 
 from __future__ import annotations
@@ -301,6 +303,21 @@ def quantile(trials: int) -> float:
     return float(stdtrit(trials - 1, 0.5 + CONFIDENCE / 2.0))
 
 
+def _ridges(errors: Errors, best: np.ndarray, trials: int, scale: float, fitted: np.ndarray) -> np.ndarray:
+    """(d, d) By parameter, how all change with it so that the loss rises least; it alone where errors are numbers."""
+    found, everyone = np.eye(best.size), np.arange(trials)
+    at = errors(best, everyone)
+    if not any(isinstance(own, list) and own for own in at):
+        return found
+    inward = np.where(best < 0.5, FINE, -FINE)
+    slopes = np.column_stack([_change(at, errors(best + move, everyone)) for move in np.diag(inward)]) / inward
+    root = np.sqrt(_weighted(at, scale)[1])[:, None] * slopes
+    for i in range(best.size):
+        others = np.flatnonzero(fitted & (np.arange(best.size) != i))
+        found[i, others] = np.linalg.lstsq(root[:, others], -root[:, i])[0]
+    return found
+
+
 def estimates(
     errors: Errors,
     ranges: Mapping[str, Range],
@@ -309,16 +326,18 @@ def estimates(
     scale: float,
     fitted: np.ndarray,
 ) -> tuple[tuple[Estimate, ...], np.ndarray | None]:
-    """The estimate of each parameter: others at the ``best``, whose errors are ``at_best`` (trials,), its interval ends
-    where the trials are significantly worse; ``fitted`` (d,) are those that were searched for. And a place (d,) that is
+    """The estimate of each parameter at the ``best``, where errors are ``at_best`` (trials,). Its interval ends where
+    the trials are significantly worse; ``fitted`` (d,) are those that were searched for. And a place (d,) that is
     better by more than chance, if one was come across.
     """
     trials, lower = at_best.size, []
-    base = robust(at_best[:, None], scale)
+    base, along = robust(at_best[:, None], scale), _ridges(errors, best, trials, scale, fitted)
 
     def worse(i: int, share: float) -> bool:
-        at = best.copy()
-        at[i] = share
+        ways = np.unique([along[i], np.eye(best.size)[i]], axis=0)
+        return all(worse_at(np.clip(best + (share - best[i]) * way, 0.0, 1.0)) for way in ways)
+
+    def worse_at(at: np.ndarray) -> bool:
         own = robust(lengths(errors(at, np.arange(trials)))[:, None], scale)
         rise = own - base
         if better(own, base):
