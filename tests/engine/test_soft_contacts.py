@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from engine import reference
 from engine.test_joint_constraints import EQUALITIES, puppet, real
+from pairs import paired
 from real_robots import FILES
 
 import footfall as ff
@@ -18,6 +19,7 @@ from footfall.simulation.setup import compose
 SAME = 1e-9
 #: Of the cost: rounding.
 ROUNDING = 1e-12
+CONES = [("pyramidal", 1.0), ("pyramidal", 10.0), ("elliptic", 1.0), ("elliptic", 10.0)]
 ROBOTS = ("spatial-biped", "quadruped", "planar-biped", "small-humanoid")
 MOTIONS = ("standing", "sliding", "heap")
 
@@ -39,7 +41,8 @@ def agree(run: reference.Run) -> int:
     data.qpos[:], data.qvel[:], data.ctrl[:] = run.data.qpos, run.data.qvel, run.data.ctrl
     reference.solve_on_points(run, model, data)
     near, found = reference.near(run), run.data.qacc_warmstart
-    assert not asked
+    if model.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL or data.ncon == len(near):
+        assert not asked  # only where bodies touch each other with round cones is MuJoCo's own solver
     scale = np.abs(data.qacc).max()
     np.testing.assert_allclose(found, data.qacc, atol=SAME * scale)
     force = np.zeros(6)
@@ -87,26 +90,27 @@ def agree_in_all(sim: ff.Simulation, motion: str) -> None:
 
 
 @pytest.mark.parametrize("motion", MOTIONS)
-@pytest.mark.parametrize("impratio", [1.0, 10.0])
-@pytest.mark.parametrize("robot", ROBOTS)
-def test_every_step_is_that_of_mujocos_own_solver(robot, impratio, motion):
+@pytest.mark.parametrize(("robot", "law"), [pair for shift in (0, 1) for pair in paired(ROBOTS, CONES, shift)])
+def test_every_step_is_that_of_mujocos_own_solver(robot, law, motion):
     """From no knowledge of the step before: states, forces and the least cost are found all the same."""
-    sim = ff.Simulation(robot, law=ff.law("mujoco", impratio=impratio))
+    cone, impratio = law
+    sim = ff.Simulation(robot, law=ff.law("mujoco", cone=cone, impratio=impratio))
     assert folds(sim.scene.model)
     agree_in_all(sim, motion)
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_real_robots_fall_as_by_mujocos_own_solver(name):
+@pytest.mark.parametrize(("name", "cone"), paired(list(FILES), ["pyramidal", "elliptic"]))
+def test_real_robots_fall_as_by_mujocos_own_solver(name, cone):
     """Loops, friction and limits of joints, and bodies that strike each other."""
-    sim = ff.Simulation(real(name), law="mujoco")
+    sim = ff.Simulation(real(name), law=ff.law("mujoco", cone=cone))
     assert folds(sim.scene.model)
     agree_in_all(sim, "heap")
 
 
+@pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 @pytest.mark.parametrize("equality", EQUALITIES)
-def test_every_constraint_beside_contacts_is_that_of_mujocos_own_solver(equality):
-    sim = ff.Simulation(puppet(equality), law="mujoco")
+def test_every_constraint_beside_contacts_is_that_of_mujocos_own_solver(equality, cone):
+    sim = ff.Simulation(puppet(equality), law=ff.law("mujoco", cone=cone))
     agree_in_all(sim, "heap")
 
 
@@ -137,14 +141,6 @@ def test_models_that_ask_for_another_solution_are_left_to_mujoco(option):
     run = reference.evaluated(sim, sim.place() - 1e-3 * (np.arange(robot.model.nq) == 2))
     assert run.data.solver_niter[0] > 0
     assert run.points.force[:, 2].max() > 0.05 * robot.weight
-
-
-def test_round_cones_are_left_to_mujoco():
-    sim = ff.Simulation("spatial-biped", law=ff.law("mujoco", cone="elliptic"))
-    assert not folds(sim.scene.model)
-    run = reference.evaluated(sim, sim.place() - 1e-3 * (np.arange(sim.robot.model.nq) == 2))
-    assert run.data.solver_niter[0] > 0
-    assert run.points.force[:, 2].max() > 0.05 * sim.robot.weight
 
 
 def test_a_lone_body_whose_inertia_is_diagonal_is_left_to_mujoco():

@@ -175,7 +175,7 @@ def test_steps_converge_at_the_first_order_on_a_smooth_bounce():
         rec = sim.run(0.1, qpos=sim.place() - np.eye(7)[2] * 1.5e-3)
         error.append(abs(-rec.gap[-1, 0] - linear_swing(0.1, sim, 1.5e-3)))
     found = math.log2(error[0] / error[1])
-    log("spring-damper", order=found, error=error[1])
+    log("euler", order=found, error=error[1])
     near(found, 1, abs=0.5)
     below(error[1], 1e-4)
 

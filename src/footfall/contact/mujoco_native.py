@@ -3,7 +3,7 @@
 Each touching point is one MuJoCo contact, with Footfall's gap and frame in place of MuJoCo's collision detection
 between feet and floor. So contact models are compared and not collision detectors, on any ground.
 :mod:`footfall.engine.mujoco_law` finds the same solution as MuJoCo's Newton solver, up to rounding; where a model asks
-for another solver, and for elliptic cones, MuJoCo's own is called.
+for another solver, MuJoCo's own is called.
 """
 
 from __future__ import annotations

@@ -5,21 +5,23 @@ from __future__ import annotations
 from numba import types
 
 from footfall.compiled import cold, inlined
-from footfall.engine.constraints.active_set import CYCLE, ENOUGH, EXACT, FEW, ROUNDS, SOME, STALLED
+from footfall.engine.constraints.active_set import CYCLE, ENOUGH, EXACT, FEW, HALVINGS, LEVEL, ROUNDS, SOME, STALLED
 from footfall.engine.constraints.joint_rows import (
     JointRows,
     add_joint_row_forces,
     check_joint_rows,
     fold_joint_rows,
+    joint_slope,
     set_joint_states,
 )
-from footfall.engine.constraints.line_search import least_cost
 from footfall.engine.constraints.row_elimination import answer_with, eliminate_rows, reduce_mobility
 from footfall.engine.constraints.shared_rows import (
     SharedRows,
     add_shared_row_forces,
+    begin_shared_line,
     check_shared_rows,
     set_shared_states,
+    shared_slope,
 )
 from footfall.engine.kinematics import (
     add_forces,
@@ -86,6 +88,60 @@ def coupled_forces(
     return status
 
 
+@inlined
+def row_forces(joints: JointRows, shared: SharedRows | None, generalised: Vector) -> None:
+    """Write the generalised forces of all rows by their states."""
+    for j in range(generalised.size):
+        generalised[j] = 0.0
+    add_joint_row_forces(joints, generalised)
+    if shared is not None:
+        add_shared_row_forces(shared, generalised)
+
+
+@inlined
+def row_slope(joints: JointRows, shared: SharedRows | None, line: Named, t: Float) -> Float:
+    """Work of all rows' forces along the line at its parameter ``t``."""
+    work = joint_slope(joints, line.acceleration, line.direction, t)
+    if shared is not None:
+        work += shared_slope(shared, t)
+    return work
+
+
+@inlined
+def least_cost(joints: JointRows, shared: SharedRows | None, line: Named, qacc: Vector, force: Vector) -> Float:
+    """Step length, at most 1, of least cost from ``line.acceleration`` to ``qacc``, by the Illinois method.
+
+    Along the line the cost of Newton's method has the slope (needed forces - forces of the rows) . direction, where the
+    needed forces, ``M a`` less all other forces, change linearly. The slope is piecewise linear and increases.
+    """
+    start, direction, begin, change = line.acceleration, line.direction, 0.0, 0.0
+    for j in range(qacc.size):
+        direction[j] = qacc[j] - start[j]
+        begin += direction[j] * line.needed[j]
+        change += direction[j] * (force[j] - line.needed[j])
+    if shared is not None:
+        begin_shared_line(shared, start, direction)
+    high, above = 1.0, begin + change - row_slope(joints, shared, line, 1.0)
+    if above <= 0.0:
+        return 1.0
+    low, below, side = 0.0, begin - row_slope(joints, shared, line, 0.0), 0
+    if below >= 0.0:
+        return 0.0
+    nothing = LEVEL * (above - below)
+    for _ in range(HALVINGS):
+        t = (low * above - high * below) / (above - below)
+        slope = begin + t * change - row_slope(joints, shared, line, t)
+        if abs(slope) <= nothing:
+            return t
+        if slope < 0.0:
+            above *= 0.5 if side < 0 else 1.0
+            low, below, side = t, slope, -1
+        else:
+            below *= 0.5 if side > 0 else 1.0
+            high, above, side = t, slope, 1
+    return low
+
+
 @cold(types.none)
 def correct_rows(
     world: Named, joints: JointRows, shared: SharedRows | None, line: Named, turn: Int, alone: Bool
@@ -95,14 +151,13 @@ def correct_rows(
     For the rows ``alone``, at fixed contact forces, the cost is convex and the line search exact.
     """
     at, needed, force = line.acceleration, line.needed, world.qfrc_constraint
-    share = 1.0 if turn == 0 else least_cost(joints, shared, None, None, line, world.qacc, force)
+    share = 1.0 if turn == 0 else least_cost(joints, shared, line, world.qacc, force)
     if share < STALLED and not alone:  # the law is not monotone here, and there is no cost to lower
         share = 1.0
     for j in range(at.size):
         if turn == 0:
             at[j], needed[j] = world.qacc[j], force[j]
         else:
-            world.qacc[j] = at[j] + line.direction[j]  # which the search has moved
             at[j] += share * line.direction[j]
             needed[j] += share * (force[j] - needed[j])
     if shared is not None:
@@ -119,12 +174,7 @@ def rows_agree(world: Named, joints: JointRows, shared: SharedRows | None, line:
     wrong = check_joint_rows(joints, world, tolerance)
     if shared is not None and shared.number[0] > 0:
         wrong += check_shared_rows(shared, world, tolerance)
-    force = world.qfrc_constraint
-    for j in range(force.size):
-        force[j] = 0.0
-    add_joint_row_forces(joints, force)
-    if shared is not None:
-        add_shared_row_forces(shared, force)
+    row_forces(joints, shared, world.qfrc_constraint)
     if wrong == 0:
         return True
     correct_rows(world, joints, shared, line, turn, alone)

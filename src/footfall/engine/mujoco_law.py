@@ -5,7 +5,8 @@ single joints are folded into the inertia (``soft_contacts``, ``constraints/join
 eliminated (``constraints/row_elimination``): with this inertia, H, the next acceleration is ``a + H^-1 g``, with the
 residual force ``g = tau + J^T f(a) - M a`` at a. It is warm-started from the last step's acceleration: while the active
 set does not change, one iteration suffices. MuJoCo's own solver takes over where iterations do not converge, where
-cones are elliptic, and where there are more rows to eliminate than dofs to solve for.
+bodies of the robot touch each other with elliptic cones, whose rows have no separate bounds, and where there are more
+rows to eliminate than dofs to solve for.
 """
 
 from __future__ import annotations
@@ -29,20 +30,23 @@ from footfall.engine.bridge import (
     mj_transmission,
     pointer_to,
 )
+from footfall.engine.constraints.active_set import HALVINGS
 from footfall.engine.constraints.joint_rows import (
     TINY,
     add_joint_row_forces,
     evaluate_joint_rows,
     fold_joint_rows,
+    joint_slope,
     set_joint_forces,
     set_joint_states,
 )
-from footfall.engine.constraints.line_search import least_cost
 from footfall.engine.constraints.row_elimination import answer_change, hold_rows
 from footfall.engine.constraints.shared_rows import (
     add_shared_row_forces,
+    begin_shared_line,
     set_shared_forces,
     set_shared_states,
+    shared_slope,
 )
 from footfall.engine.kinematics import add_forces, velocities
 from footfall.engine.mobility import finish_solve, half_solve
@@ -50,6 +54,7 @@ from footfall.engine.other_bodies.near import release_all
 from footfall.engine.other_bodies.points import Points
 from footfall.engine.soft_contacts import (
     SoftContacts,
+    contact_slope,
     evaluate_contacts,
     fold_contacts,
     friction,
@@ -73,6 +78,8 @@ NO_FORCE, NO_CHANGE, LITTLE_FORCE = 1e-12, 1e-10, 1e-3
 #: Relative change whose square, the change of the cost, is below rounding, so that a line search is useless. After
 #: ``SOME`` iterations it counts as converged, since rounding may make a point press in every other iteration.
 SMALL, SOME = 1e-6, 16
+#: Tolerance of the line search, as a share of the step.
+FINE = 1e-8
 
 
 @inlined
@@ -92,6 +99,63 @@ def evaluate(
     add_joint_row_forces(constraints.joints, total)
     add_shared_row_forces(constraints.shared, total)
     add_forces(world.cdof, world.subtree_com, points, contacts, total)
+
+
+@inlined
+def set_states(world: MjWorld, contacts: Contacts, constraints: Constraints, soft: SoftContacts) -> Bool:
+    """Write the states of rows and contacts at ``qacc``, which set their inertias. Returns whether any changed."""
+    changed = set_stiffness(contacts, soft)
+    changed = set_joint_states(constraints.joints, world.qacc) or changed
+    return set_shared_states(constraints.shared, world.qacc) or changed
+
+
+@inlined
+def factor_folded(
+    world: MjWorld, points: Points, contacts: Contacts, constraints: Constraints, soft: SoftContacts
+) -> None:
+    """Factor the inertia plus the inertias of rows and contacts; M itself is not changed."""
+    joints, shared = constraints.joints, constraints.shared
+    fold_joint_rows(joints)
+    copy(soft.kept, world.M)
+    add_inertia(world, joints.added)
+    fold_contacts(world, points, contacts, soft)
+    mj_factor_m(world.model, world.data)
+    copy(world.M, soft.kept)
+    if shared.number[0] > 0:
+        hold_rows(world, shared, False)
+
+
+@cold(types.float64)
+def least_cost(
+    world: MjWorld, contacts: Contacts, constraints: Constraints, soft: SoftContacts, needed: Vector
+) -> Float:
+    """Step length, below 1, of least cost along ``constraints.direction``.
+
+    The cost has the slope (needed forces - forces of rows and contacts) . direction, and the needed forces change
+    linearly from ``constraints.needed`` to ``needed``.
+    """
+    joints, shared, at, direction = (
+        constraints.joints,
+        constraints.shared,
+        constraints.acceleration,
+        constraints.direction,
+    )
+    begin, change, low, high = 0.0, 0.0, 0.0, 1.0
+    for j in range(at.size):
+        begin += direction[j] * constraints.needed[j]
+        change += direction[j] * (needed[j] - constraints.needed[j])
+    begin_shared_line(shared, at, direction)
+    for _ in range(HALVINGS):
+        t = 0.5 * (low + high)
+        slope = begin + t * change - joint_slope(joints, at, direction, t)
+        slope -= shared_slope(shared, t) + contact_slope(contacts, soft, t)
+        if slope <= 0.0:
+            low = t
+        else:
+            high = t
+        if high - low <= FINE * low:
+            break
+    return low
 
 
 @inlined
@@ -136,6 +200,15 @@ def newton_step(
 
 
 @inlined
+def led_too_far(world: MjWorld, constraints: Constraints, needed: Vector) -> Bool:
+    """Whether the cost rises at the end of the last step: the residual force points back."""
+    ahead = 0.0
+    for j in range(needed.size):
+        ahead += constraints.direction[j] * (world.qfrc_constraint[j] - needed[j])
+    return ahead < 0.0
+
+
+@inlined
 def solve_folded(
     world: MjWorld, points: Points, contacts: Contacts, constraints: Constraints, soft: SoftContacts, needed: Vector
 ) -> Bool:
@@ -153,31 +226,30 @@ def solve_folded(
             enough = NO_CHANGE if turn < SOME else SMALL
             if not force_left(world, needed) > (LITTLE_FORCE if change <= enough else NO_FORCE):  # NaN ends it too
                 return True
-        changed = set_stiffness(contacts, soft)  # the states of rows and contacts set their inertias
-        changed = set_joint_states(constraints.joints, world.qacc) or changed
-        if set_shared_states(constraints.shared, world.qacc) or changed:
+        if set_states(world, contacts, constraints, soft):
             factored = False
-            if stepped and change > SMALL:
-                joints, shared = constraints.joints, constraints.shared
-                share = least_cost(joints, shared, contacts, soft, constraints, world.qacc, needed)
-                if share < 1.0:
-                    for j in range(world.qacc.size):
-                        world.qacc[j] = constraints.acceleration[j] + share * constraints.direction[j]
-                    stepped = False
-                    continue
-        if not factored:  # the inertia with that of rows and contacts; M itself is not changed
-            fold_joint_rows(constraints.joints)
-            copy(soft.kept, world.M)
-            add_inertia(world, constraints.joints.added)
-            fold_contacts(world, points, contacts, soft)
-            mj_factor_m(world.model, world.data)
-            copy(world.M, soft.kept)
-            if constraints.shared.number[0] > 0:
-                hold_rows(world, constraints.shared, False)
+            if stepped and change > SMALL and led_too_far(world, constraints, needed):
+                share = least_cost(world, contacts, constraints, soft, needed)
+                for j in range(world.qacc.size):
+                    world.qacc[j] = constraints.acceleration[j] + share * constraints.direction[j]
+                stepped = False
+                continue
+        if not factored:
+            factor_folded(world, points, contacts, constraints, soft)
         newton_step(world, contacts, constraints, soft, needed)
         stepped = factored = True
     to_middle(points, contacts, -0.5)
     return False
+
+
+@inlined
+def act_on_contacts(world: MjWorld, before: Vector) -> None:
+    """Recompute the forces of actuators with MuJoCo's contacts, for adhesion; ``before`` (nv,) is scratch."""
+    copy(before, world.qfrc_actuator)
+    mj_transmission(world.model, world.data)
+    mj_fwd_actuation(world.model, world.data)
+    for j in range(before.size):
+        world.qfrc_smooth[j] += world.qfrc_actuator[j] - before[j]
 
 
 @cold(types.none)
@@ -189,13 +261,7 @@ def solve_by_mujoco(world: MjWorld, points: Points, contacts: Contacts, scratch:
     mj_island(world.model, world.data)
     mj_project_constraint(world.model, world.data)
     mj_reference_constraint(world.model, world.data)
-    # Actuators of adhesion act on the contacts that are known now.
-    before = scratch.generalised
-    copy(before, world.qfrc_actuator)
-    mj_transmission(world.model, world.data)
-    mj_fwd_actuation(world.model, world.data)
-    for j in range(before.size):
-        world.qfrc_smooth[j] += world.qfrc_actuator[j] - before[j]
+    act_on_contacts(world, scratch.generalised)
     solve(world, world.qacc_smooth, world.qfrc_smooth)
     mj_fwd_constraint(world.model, world.data)
     ask_mujoco(world, points, contacts, native, scratch.wrench)
@@ -210,8 +276,10 @@ def native_step(
     release_all(points, contacts)
     if not constrained:
         world.ncon[0] = 0
-    few = constraints.shared.number[0] + constraints.shared.number[2] <= world.qvel.size
-    if soft.folded == 1 and few and solve_folded(world, points, contacts, constraints, soft, scratch.generalised):
+    round_pairs = soft.elliptic == 1 and world.ncon[0] > 0
+    many = constraints.shared.number[0] + constraints.shared.number[2] > world.qvel.size
+    alone = soft.folded == 1 and not (round_pairs or many)
+    if alone and solve_folded(world, points, contacts, constraints, soft, scratch.generalised):
         for i in range(contacts.number[0]):
             set_mode(points, contacts, contacts.points[i])
     else:

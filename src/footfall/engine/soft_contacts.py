@@ -6,12 +6,12 @@ times that, so a contact acts as added inertia W of its point, as a constraint o
 point moves with the dofs from its body to the root, and any two of these have an entry in the inertia that MuJoCo
 factors along the tree: ``M + J^T W J`` costs no more to factor than M.
 
-Regularisation ``R = 1 / D`` and ``a_ref`` are those of the manual's "Constraint model", pyramids those of its "Friction
-cones".
+Regularisation ``R = 1 / D`` and ``a_ref`` are those of the manual's "Constraint model", cones of its "Friction cones".
 """
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, NamedTuple
 
 import mujoco
@@ -19,7 +19,6 @@ import numpy as np
 
 from footfall.compiled import inlined
 from footfall.engine.constraints.joint_rows import TINY, constant_weights, impedance, reference_gains
-from footfall.engine.kinematics import cross, into_frame
 from footfall.engine.other_bodies.points import Points
 from footfall.kinds import Bool, Float, Int, Matrix, Named, Tensor, Vector, zeros
 from footfall.solve.contacts import Contacts
@@ -32,11 +31,12 @@ class SoftContacts(NamedTuple):
     """Parameters of MuJoCo's contacts of P points, and scratch; contact frames have rows tangent, tangent, normal."""
 
     folded: int  # 1 if they are solved here, 0 if MuJoCo's own solver is called in every step
+    elliptic: int  # 1 if friction cones are round, 0 for pyramids
     impratio: float  # friction to normal impedance
     gains: Annotated[Vector, 2]  # stiffness 1/s2 and damping 1/s of the reference acceleration
     solimp: Annotated[Vector, 5]  # MuJoCo's
     weight: Annotated[Vector, "ngeom"]  # 1/kg, MuJoCo's body_invweight0 of the body that has the geom
-    inertia: Annotated[Vector, "P"]  # kg, D of every edge of the pyramid
+    inertia: Annotated[Vector, "P"]  # kg, D of every edge of the pyramid, or of the cone's normal
     reference: Annotated[Matrix, "P", 3]  # m/s2, a_ref
     before: Annotated[Matrix, "P", 3]  # m/s2, y at the beginning of a round
     found: Annotated[Matrix, "P", 3]  # m/s2, y at its end
@@ -57,8 +57,9 @@ def evaluate_contacts(points: Points, contacts: Contacts, soft: SoftContacts) ->
             gap, v, to = contacts.gap[p], contacts.velocity[p], soft.reference[p]
             share = impedance(soft.solimp, gap)
             resistance = (1.0 - share) * soft.weight[points.geom[k]] / share
-            mu = friction(contacts, p)
-            resistance = max(TINY, resistance * (1.0 + mu * mu)) * 2.0 * mu * mu / soft.impratio
+            if soft.elliptic == 0:
+                mu = friction(contacts, p)
+                resistance = max(TINY, resistance * (1.0 + mu * mu)) * 2.0 * mu * mu / soft.impratio
             soft.inertia[p] = 1.0 / max(TINY, resistance)
             to[0], to[1] = -soft.gains[1] * v[0], -soft.gains[1] * v[1]
             to[2] = -soft.gains[1] * v[2] - soft.gains[0] * share * gap
@@ -70,30 +71,85 @@ def friction(contacts: Contacts, p: Int) -> Float:
 
 
 @inlined
-def contact_force(
-    contacts: Contacts, soft: SoftContacts, p: Int, x: Float, y: Float, z: Float
-) -> tuple[Float, Float, Float]:
-    """f(y) of a point: of four edges ``n + mu t``, each a unilateral row with the inertia d."""
-    d, mu = soft.inertia[p], friction(contacts, p)
+def pyramid_force(d: Float, mu: Float, x: Float, y: Float, z: Float) -> tuple[Float, Float, Float]:
+    """f(y) of the four edges ``n + mu t``, each a unilateral row with the inertia d."""
     a, b = max(0.0, -d * (z + mu * x)), max(0.0, -d * (z - mu * x))
     e, g = max(0.0, -d * (z + mu * y)), max(0.0, -d * (z - mu * y))
     return mu * (a - b), mu * (e - g), a + b + e + g
 
 
 @inlined
+def cone_force(d: Float, mu: Float, impratio: Float, x: Float, y: Float, z: Float) -> tuple[Float, Float, Float]:
+    """f(y) of a round cone: none in the polar cone, linear in the dual cone, between them -d/dy Dm/2 (N - m T)^2."""
+    m = mu / math.sqrt(impratio)
+    slip = math.sqrt(x * x + y * y)
+    normal, tangential = m * z, mu * slip
+    if normal >= m * tangential:
+        return 0.0, 0.0, 0.0
+    if m * normal + tangential <= 0.0:
+        return -d * impratio * x, -d * impratio * y, -d * z
+    force = d / (m * (1.0 + m * m)) * (m * tangential - normal)
+    return -mu * force * x / slip, -mu * force * y / slip, force
+
+
+@inlined
+def contact_force(
+    contacts: Contacts, soft: SoftContacts, p: Int, x: Float, y: Float, z: Float
+) -> tuple[Float, Float, Float]:
+    """f(y) of a point."""
+    if soft.elliptic == 0:
+        return pyramid_force(soft.inertia[p], friction(contacts, p), x, y, z)
+    return cone_force(soft.inertia[p], friction(contacts, p), soft.impratio, x, y, z)
+
+
+@inlined
+def pyramid_stiffness(d: Float, mu: Float, y: Vector, w: Matrix) -> None:
+    """W of the edges that press."""
+    for c in range(2):
+        up, down = y[2] + mu * y[c] < 0.0, y[2] - mu * y[c] < 0.0
+        both, either = (d if up else 0.0) + (d if down else 0.0), (d if up else 0.0) - (d if down else 0.0)
+        w[c, c] = mu * mu * both
+        w[c, 2] = mu * either
+        w[2, 2] += both
+        w[2, c] = w[c, 2]
+
+
+@inlined
+def cone_stiffness(d: Float, mu: Float, impratio: Float, y: Vector, w: Matrix) -> None:
+    """W of a round cone."""
+    m = mu / math.sqrt(impratio)
+    slip = math.sqrt(y[0] * y[0] + y[1] * y[1])
+    normal, tangential = m * y[2], mu * slip
+    if normal >= m * tangential:
+        return
+    if m * normal + tangential <= 0.0:
+        w[0, 0], w[1, 1], w[2, 2] = d * impratio, d * impratio, d
+        return
+    along = d / (1.0 + m * m)
+    across = along / m * (m * tangential - normal) * mu / slip
+    w[2, 2] = along
+    for a in range(2):
+        w[a, 2] = -along * mu * y[a] / slip
+        w[2, a] = w[a, 2]
+        w[a, a] = across
+    for a in range(2):
+        for b in range(2):
+            w[a, b] += (along * mu * mu - across) * y[a] * y[b] / (slip * slip)
+
+
+@inlined
 def set_stiffness(contacts: Contacts, soft: SoftContacts) -> Bool:
-    """W of every near point at ``found``, of the edges that press. Returns whether any changed."""
+    """W of every near point at ``found``. Returns whether any changed."""
     w, changed = soft.fresh, False
     for i in range(contacts.number[0]):
         p = contacts.points[i]
-        d, mu, y = soft.inertia[p], friction(contacts, p), soft.found[p]
-        w[:] = 0.0
-        for c in range(2):
-            up, down = d if y[2] + mu * y[c] < 0.0 else 0.0, d if y[2] - mu * y[c] < 0.0 else 0.0
-            w[c, c] = mu * mu * (up + down)
-            w[c, 2] = mu * (up - down)
-            w[2, 2] += up + down
-            w[2, c] = w[c, 2]
+        for a in range(3):
+            for b in range(3):
+                w[a, b] = 0.0
+        if soft.elliptic == 0:
+            pyramid_stiffness(soft.inertia[p], friction(contacts, p), soft.found[p], w)
+        else:
+            cone_stiffness(soft.inertia[p], friction(contacts, p), soft.impratio, soft.found[p], w)
         for a in range(3):
             for b in range(3):
                 changed = changed or soft.stiffness[p, a, b] != w[a, b]
@@ -121,11 +177,11 @@ def set_accelerations(world: Named, points: Points, contacts: Contacts, soft: So
         com = world.subtree_com[points.root[k]]
         for i in range(contacts.near[k], contacts.near[k + 1]):
             p = contacts.points[i]
-            at = points.position[p]
-            x, y, z = cross(wx, wy, wz, at[0] - com[0], at[1] - com[1], at[2] - com[2])
-            found = into_frame(contacts.frame[p], vx + x, vy + y, vz + z)
+            at, frame = points.position[p], contacts.frame[p]
+            rx, ry, rz = at[0] - com[0], at[1] - com[1], at[2] - com[2]
+            x, y, z = vx + wy * rz - wz * ry, vy + wz * rx - wx * rz, vz + wx * ry - wy * rx
             for c in range(3):
-                out[p, c] = found[c] - soft.reference[p, c]
+                out[p, c] = frame[c, 0] * x + frame[c, 1] * y + frame[c, 2] * z - soft.reference[p, c]
 
 
 @inlined
@@ -141,7 +197,7 @@ def gather_body(points: Points, contacts: Contacts, soft: SoftContacts, k: Int, 
         rx, ry, rz = at[0] - com[0], at[1] - com[1], at[2] - com[2]
         for a in range(3):
             e, row = contacts.frame[p, a], rows[a]
-            row[0], row[1], row[2] = cross(rx, ry, rz, e[0], e[1], e[2])
+            row[0], row[1], row[2] = ry * e[2] - rz * e[1], rz * e[0] - rx * e[2], rx * e[1] - ry * e[0]
             row[3], row[4], row[5] = e[0], e[1], e[2]
         for a in range(3):
             for j in range(6):
@@ -204,15 +260,14 @@ def contact_slope(contacts: Contacts, soft: SoftContacts, t: Float) -> Float:
 def folds(model: mujoco.MjModel) -> bool:
     """Whether contacts of a model can be solved as inertia, with the result of MuJoCo's own solver.
 
-    They cannot if the model asks for another solver than Newton's or for round cones, if M of a lone body is diagonal,
-    or if actuators of adhesion need MuJoCo's own contacts.
+    They cannot if the model asks for another solver than Newton's, if M of a lone body is diagonal, or if actuators of
+    adhesion need MuJoCo's own contacts.
     """
     option, depth = model.opt, np.zeros(model.nv, dtype=np.int64)
     for j in range(model.nv):
         above = model.dof_parentid[j]
         depth[j] = 1 if above < 0 else depth[above] + 1
     newton = option.solver == mujoco.mjtSolver.mjSOL_NEWTON and option.noslip_iterations == 0
-    newton = newton and option.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL
     override = option.enableflags & mujoco.mjtEnableBit.mjENBL_OVERRIDE
     adhesive = (model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_BODY)).any()
     plain = newton and not override and not adhesive
@@ -222,12 +277,13 @@ def folds(model: mujoco.MjModel) -> bool:
 def make_soft_contacts(
     model: mujoco.MjModel, solref: tuple[float, ...], solimp: tuple[float, ...], count: int
 ) -> SoftContacts:
-    """Contacts of ``count`` points with MuJoCo's ``solref`` and ``solimp``; impratio is the model's."""
+    """Contacts of ``count`` points with MuJoCo's ``solref`` and ``solimp``; cone and impratio are the model's."""
     stiffness, damping = reference_gains(model, np.array([solref]), np.array([solimp]))[0]
     return zeros(
         SoftContacts,
         {"P": count, "nC": model.nC},
         folded=int(folds(model)),
+        elliptic=int(model.opt.cone == mujoco.mjtCone.mjCONE_ELLIPTIC),
         impratio=float(max(TINY, model.opt.impratio)),
         gains=np.array([stiffness, damping]),
         solimp=np.array(solimp, dtype=float),

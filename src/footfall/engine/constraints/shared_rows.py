@@ -64,6 +64,7 @@ class SharedRows(NamedTuple):
     weighed: Annotated[Vector, "nv"]  # scratch: D^-1 B of one row
     factor: Annotated[Matrix, "C", "C"]  # S, then its Cholesky factor
     residual: Annotated[Vector, "C"]  # scratch
+    value: Annotated[Vector, "C"]  # scratch
 
 
 @inlined
@@ -145,6 +146,24 @@ def set_shared_states(rows: SharedRows, qacc: Vector) -> Bool:
         changed = changed or state != rows.state[i]
         rows.state[i] = state
     return changed
+
+
+@inlined
+def begin_shared_line(rows: SharedRows, qacc: Vector, direction: Vector) -> None:
+    """Write values of all rows at an acceleration and rates along ``direction`` (nv,), for :func:`shared_slope`."""
+    for i in range(rows.number[0]):
+        rows.value[i] = rows.inertia[i] * (rows.reference[i] - dot(rows.jacobian[i], qacc, qacc.size))
+        rows.residual[i] = dot(rows.jacobian[i], direction, direction.size)
+
+
+@inlined
+def shared_slope(rows: SharedRows, t: Float) -> Float:
+    """Work of all rows' forces along the line at its parameter ``t``."""
+    work = 0.0
+    for i in range(rows.number[0]):
+        value = rows.value[i] - t * rows.inertia[i] * rows.residual[i]
+        work += rows.residual[i] * bounded(rows.kind[i], value, rows.loss[i])
+    return work
 
 
 @inlined
