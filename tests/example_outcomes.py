@@ -57,7 +57,7 @@ def a_robot_of_ones_own(command):
     if command[0] == "run":
         a_run(command)
     else:
-        assert main([*command, "--workers", "1"]) == 0  # others start for seconds, and compute the same
+        assert main(command) == 0
         for law in command[command.index("--laws") + 1 : command.index("--out")]:
             stood_or_walked(ff.load_recording(Path("runs/hopper") / law))
 
@@ -113,8 +113,7 @@ def of_a_recording(command):
 def a_comparison(command, capsys):
     """The robot stays up, and no audit objects; where a table follows the command, it says what comes of it.
 
-    Under every law where a table follows the command or a push is in it, else under one law of each kind; all in this
-    process, for eight take as long to start as to compare (``test_compare`` asks whether others compute the same).
+    Under every law where a table follows the command or a push is in it, else under one law of each kind.
     """
     if "plates.csv" in command:
         plates()
@@ -126,7 +125,7 @@ def a_comparison(command, capsys):
     fewer = (
         command[: command.index("--laws")] + command[command.index("--laws") + 2 :] if "--laws" in command else command
     )
-    assert main([*fewer, "--laws", *laws, "--workers", "1", "--json"]) == 0
+    assert main([*fewer, "--laws", *laws, "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert {row["law"] for row in rows} == set(laws)
     assert {row["law"]: row["outcome"] for row in rows if row["outcome"] != "stayed up"} == {}

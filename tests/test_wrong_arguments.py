@@ -88,7 +88,6 @@ CALLS: dict[str, tuple[Callable[[], Callable[..., Any]], dict[str, Any]]] = {
     "Worlds.step": (lambda: ff.Worlds(sim(), 2).step, {}),
     "Worlds.run": (lambda: ff.Worlds(sim(), 2).run, {"duration": 0.002}),
     "Worlds.reset": (lambda: ff.Worlds(sim(), 2).reset, {}),
-    "Worlds.push": (lambda: ff.Worlds(sim(), 2).push, {"pushes": [PUSH]}),
     "load_robot": (lambda: ff.load_robot, {"source": "brick"}),
     "Robot.with_points": (lambda: biped().with_points, {"points": (2, 2)}),
     "Recording.state": (lambda: rec().state, {"time": 0.0}),
@@ -127,7 +126,6 @@ CALLS: dict[str, tuple[Callable[[], Callable[..., Any]], dict[str, Any]]] = {
     "solve.cone_residual": (lambda: ff.solve.cone_residual, small(impulse=np.zeros(3))),
     **{f"control.{name}": (lambda name=name: getattr(ff.control, name), {})
        for name in ("Balance", "Posture", "Walk", "QuadrupedWalk", "HumanWalk", "GaitWalk")},
-    "control.Contact": (lambda: ff.control.Contact, {"body": "brick"}),
     "control.Follow": (lambda: ff.control.Follow, {"motion": "none.csv"}),
     **{f"law {name}": (lambda name=name: ff.contact.law_class(name), {}) for name in ff.laws()},
     **{f"measure.{name}": (lambda name=name: getattr(ff.measure, name), {"rec": rec()})

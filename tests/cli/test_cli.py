@@ -85,7 +85,6 @@ def test_version_prints_the_version_of_the_package(capsys):
         ("run brick --drop", "--drop takes a number in m, or one with its unit"),
         ("run brick twice", "run does not know what to do with 'twice'"),
         ("new habit walk", "new takes one of controller, law, study, policy, and not 'habit'"),
-        ("points brick --roughness 0.01", "--roughness takes two numbers (amplitude and wavelength"),
         ("identify impacts a.csv", "identify impacts needs --mass (of the body) and --inertia (about"),
         ("identify guesses", "did you mean"),
         ("export runs/walk --out walk.csv", "export needs FILE: its ending chooses the format"),

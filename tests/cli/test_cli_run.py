@@ -163,7 +163,11 @@ def test_a_law_of_the_users_own_runs_with_its_options(capsys, tmp_path):
             1,
             "--law.k takes a number > 0, and finite, and not",
         ),
-        (["run", "ball", "--points", "0x3"], 2, "cannot read the points '0x3': write vertices, or a grid such as 4x6"),
+        (
+            ["run", "ball", "--points", "0x3"],
+            2,
+            "cannot read the points '0x3': write vertices, a grid",
+        ),
         (["walk", "ball", "--turn", "nan"], 1, "--turn takes a number, and not 'nan'"),
         (["push-limit", "ball", "--within", "2"], 1, "--within takes a number > 0 and <= 1, and not '2'"),
         (["survey", "quadruped", "--steps", "0"], 1, "--steps takes a whole number > 0, and not '0'"),

@@ -34,7 +34,8 @@ print(len(list_body._linked))
 
 def test_code_from_the_disk_knows_the_cold_kernels_that_it_may_call(tmp_path):
     warm.compile_loop()  # by whomever: from now on it is on the disk
-    assert counted(fresh_python(SELDOM, tmp_path, SOURCE.parent)) == ["1"]
+    (known,) = counted(fresh_python(SELDOM, tmp_path, SOURCE.parent))
+    assert int(known) >= 1  # more where code on the disk asked for it with other types
 
 
 COLD = """

@@ -36,7 +36,6 @@ def test_a_fall_is_told_with_time_and_cause(capsys):
     [
         (["--controller", "balence"], 1, "did you mean 'balance'"),
         (["--controller", "balance", "--controller.floor", "-3"], 1, "least normal force"),
-        (["--controller", "balance", "--controller.trunk", "head"], 1, "no body of torque-biped is called 'head'"),
     ],
 )
 def test_bad_options_are_one_sentence(args, code, message, capsys):

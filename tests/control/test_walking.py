@@ -283,7 +283,6 @@ def test_laws_are_compared_on_a_walk():
     walk = Walk(steps=1, stop_time=0.2)
     found = ff.compare("spatial-biped", laws=["hunt-crossley", "mujoco"], controller=walk, duration=walk.duration)
     assert [row.outcome for row in found.rows] == ["stayed up", "stayed up"]
-    assert not found.warnings  # each in a process of its own
 
 
 def test_torques_and_wrenches_satisfy_the_equations_of_motion():

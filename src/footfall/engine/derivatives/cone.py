@@ -27,6 +27,7 @@ from __future__ import annotations
 import math
 
 from footfall.compiled import inlined
+from footfall.contact import linearizing_penalty, time_stepping
 from footfall.engine.derivatives.contact_motions import (
     BEGIN,
     END,
@@ -53,6 +54,11 @@ from footfall.engine.other_bodies.points import Points
 from footfall.kinds import Bool, Float, Int, Matrix, Vector
 from footfall.solve.contacts import OPEN, SLIDE, STICK, Contacts
 
+#: Places of the numbers of the two laws among their parameters.
+RESTITUTION, IMPACT_FRICTION, IMPACT_SPEED, RISE = map(
+    time_stepping.Parameters._fields.index, ("restitution", "impact_friction", "impact_speed", "rise")
+)
+KP, KV, EPS, LEAD_BACK = map(linearizing_penalty.Parameters._fields.index, ("kp", "kv", "eps", "lead_back"))
 #: Gap up to which laws count a point as touching, m.
 TOUCH = 1e-9
 #: Relative step of differences by the law's numbers; motions are linear in each, so errors are rounding over it.
@@ -62,7 +68,8 @@ FINE = 1e-4
 @inlined
 def velocity_gains(taken: Taken, contacts: Contacts, p: Int, values: Vector) -> tuple[Float, Float, Float]:
     """The least normal velocity of a point under time-stepping, and its negative slopes by velocity and gap."""
-    gap, v, h, restitution, rise = contacts.gap[p], contacts.velocity[p, 2], taken.dt, values[0], values[4]
+    gap, v, h = contacts.gap[p], contacts.velocity[p, 2], taken.dt
+    restitution, rise = values[RESTITUTION], values[RISE]
     least = 0.0 if restitution == 0.0 else -restitution * min(0.0, v)
     if gap < 0.0 and rise > 0.0 and min(rise, -gap / h) > least:
         return min(rise, -gap / h), 0.0, 1.0 / h if -gap / h < rise else 0.0
@@ -76,7 +83,7 @@ def acceleration_gains(taken: Taken, contacts: Contacts, p: Int, values: Vector)
     """Negative slopes of a point's prescribed acceleration by its tangential velocity, normal velocity and gap, under
     linearizing-penalty: Rengifo 2009, eq. 17.
     """
-    kp, kv, eps, lead_back = values[0], values[1], values[2], values[4]
+    kp, kv, eps, lead_back = values[KP], values[KV], values[EPS], values[LEAD_BACK]
     if contacts.gap[p] <= TOUCH or eps == 0.0 or lead_back == 0.0:
         return kv, kv if contacts.velocity[p, 2] < 0.0 else 0.0, kp
     return kv, 1.0 / taken.dt, 1.0 / (taken.dt * max(10.0 * taken.dt, 4.0 / max(kv, 1.0)))
@@ -88,8 +95,8 @@ def is_asked(taken: Taken, contacts: Contacts, points: Points, p: Int, values: V
     if points.force[p, 2] > 0.0:
         return True
     if taken.kind == OF_VELOCITIES:
-        return taken.soft[0] > 0.0 and (values[0] == 0.0 or contacts.gap[p] <= TOUCH)
-    led = values[2] > 0.0 and values[4] == 1.0 and taken.memory[p, 0] != OPEN
+        return taken.soft[0] > 0.0 and (values[RESTITUTION] == 0.0 or contacts.gap[p] <= TOUCH)
+    led = values[EPS] > 0.0 and values[LEAD_BACK] == 1.0 and taken.memory[p, 0] != OPEN
     return contacts.gap[p] <= TOUCH or led
 
 
@@ -138,9 +145,10 @@ def add_acceleration(taken: Taken, space: Space, points: Points, k: Int, p: Int,
 def miss(taken: Taken, space: Space, points: Points, contacts: Contacts, k: Int, p: Int, values: Vector) -> None:
     """Write e of a point per coordinate and velocity of each dof to ``missed``, in its contact frame."""
     frame, m, out, velocities = contacts.frame[p], space.moved, space.missed[p], taken.kind == OF_VELOCITIES
-    along, across, by_gap = acceleration_gains(taken, contacts, p, values)
     if velocities:
         along, (_, across, by_gap) = 0.0, velocity_gains(taken, contacts, p, values)
+    else:
+        along, across, by_gap = acceleration_gains(taken, contacts, p, values)
     locate_point(taken, space, points, contacts, k, p)
     move_point(taken, space, points, k, BEGIN)
     for i in range(ways_to_move(taken, points, k)):
@@ -186,7 +194,7 @@ def find_motion(taken: Taken, space: Space, points: Points, contacts: Contacts, 
         v, (along, across, by_gap) = contacts.velocity[p], acceleration_gains(taken, contacts, p, values)
         space.motion[p, 0] += along * v[0]
         space.motion[p, 1] += along * v[1]
-        space.motion[p, 2] += across * v[2] + by_gap * (values[2] + contacts.gap[p])
+        space.motion[p, 2] += across * v[2] + by_gap * (values[EPS] + contacts.gap[p])
 
 
 @inlined
@@ -298,9 +306,10 @@ def press_by_parameters(
         follow_friction(space, points, contacts, k, p, by.friction, f[0] / mu, f[1] / mu)
     elif by.friction >= 0 and slip > 0.0:
         follow_friction(space, points, contacts, k, p, by.friction, -f[2] * u[0] / slip, -f[2] * u[1] / slip)
-    if taken.kind == OF_VELOCITIES and by.value[1] >= 0 and contacts.velocity[p, 2] < -values[2]:
-        # the share of friction that impacts have, see time_stepping
-        follow_friction(space, points, contacts, k, p, by.value[1], f[0] / values[1], f[1] / values[1])
+    impact = taken.kind == OF_VELOCITIES and contacts.velocity[p, 2] < -values[IMPACT_SPEED]
+    if impact and by.value[IMPACT_FRICTION] >= 0:  # the share of friction that impacts have, see time_stepping
+        share = values[IMPACT_FRICTION]
+        follow_friction(space, points, contacts, k, p, by.value[IMPACT_FRICTION], f[0] / share, f[1] / share)
 
 
 @inlined

@@ -306,11 +306,12 @@ def quantile(trials: int) -> float:
 def _ridges(errors: Errors, best: np.ndarray, trials: int, scale: float, fitted: np.ndarray) -> np.ndarray:
     """(d, d) By parameter, how all change with it so that the loss rises least; it alone where errors are numbers."""
     found, everyone = np.eye(best.size), np.arange(trials)
-    at = errors(best, everyone)
+    at: Any = errors(best, everyone)
     if not any(isinstance(own, list) and own for own in at):
         return found
     inward = np.where(best < 0.5, FINE, -FINE)
-    slopes = np.column_stack([_change(at, errors(best + move, everyone)) for move in np.diag(inward)]) / inward
+    moved: Any = [errors(best + move, everyone) for move in np.diag(inward)]
+    slopes = np.column_stack([_change(at, one) for one in moved]) / inward
     root = np.sqrt(_weighted(at, scale)[1])[:, None] * slopes
     for i in range(best.size):
         others = np.flatnonzero(fitted & (np.arange(best.size) != i))
