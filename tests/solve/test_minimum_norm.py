@@ -13,7 +13,8 @@ from plain_python import plainly
 from footfall.compiled import ByReference
 from footfall.engine.world import make_contacts
 from footfall.solve.contacts import OPEN, SLIDE, STICK, Contacts
-from footfall.solve.minimum_norm import least_scratch, spread, spread_rigidly, spread_scratch
+from footfall.solve.held_feet import spread_over_held_feet
+from footfall.solve.minimum_norm import least_scratch, spread
 
 SHAPES = {"free": [1, 1, 1], "flat": [1, 1, 0], "line": [1, 0, 0], "point": [0, 0, 0]}
 
@@ -82,7 +83,7 @@ def rows(problem) -> tuple[np.ndarray, np.ndarray, list[tuple[int, np.ndarray]]]
 def spread_forces(problem) -> np.ndarray:
     force = problem.wanted.copy()
     scratch = least_scratch(len(problem.counts))
-    for array in (*scratch.spread, *scratch[1:]):  # nothing of it is read before it is written
+    for array in (*scratch.held, *scratch[1:]):  # nothing of it is read before it is written
         array[...] = np.nan if array.dtype == float else np.iinfo(int).max
     spread(ByReference(contacts(problem)), problem.kind, force, ByReference(scratch))  # as laws do
     return force
@@ -184,8 +185,9 @@ def test_feet_that_cannot_be_moved_apart_are_held_by_their_compliance(points):
     check(problem)
     w, _, _ = rows(problem)  # motions that forces produce
     problem.wanted[:] = (w @ problem.mobility @ w.T @ rng.normal(size=3 * len(arm))).reshape(-1, 3)
-    force = problem.wanted.copy()
-    assert plainly(spread_rigidly)(contacts(problem), problem.kind, force, spread_scratch(4))
+    force, scratch = problem.wanted.copy(), least_scratch(4).held
+    assert not plainly(spread_over_held_feet)(contacts(problem), force, False, scratch)
+    assert plainly(spread_over_held_feet)(contacts(problem), force, True, scratch)
     expected = spread_forces(problem)
     # The compliance is 1e-9 of the largest mobility; the least that counts may be a millionth of that.
     np.testing.assert_allclose(force, expected, atol=1e-3 * np.abs(expected).max())

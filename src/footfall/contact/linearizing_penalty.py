@@ -31,8 +31,9 @@ from footfall.given_numbers import NotNegative
 from footfall.kinds import Float, Int, Ints, Matrix, Vector
 from footfall.solve.contact_problem import SIGNALS, solve_contacts
 from footfall.solve.contacts import OPEN, SLIDE, STICK, Contacts, coulomb, to_contact_frames, to_world_frames
-from footfall.solve.minimum_norm import LeastScratch, least_scratch, make_rigid, spread
+from footfall.solve.minimum_norm import LeastScratch, least_scratch, spread
 from footfall.solve.problem import ANY, MEMORY_SIZE, MODE, Problem, ProblemScratch, Size, begin_problem, problem_scratch
+from footfall.solve.rigid_motion import make_rigid
 
 #: Difference from the prescribed acceleration below which a point has it, m/s2.
 STILL = 1e-6
@@ -76,28 +77,13 @@ def excess_accelerations(problem: Problem, dt: Float, parameters: Parameters) ->
             target[p] = ANY
 
 
-@inlined
-def prescribe_rigid_motions(problem: Problem) -> None:
-    """Replace what is asked of the touching points of each foot by the nearest rigid motion."""
-    contacts, asked = problem.contacts, problem.wanted
-    for i in range(contacts.number[0]):
-        p = contacts.points[i]
-        problem.kind[p] = STICK if problem.target[p] == 0.0 else OPEN
-    to_world_frames(contacts, problem.free, asked)
-    make_rigid(contacts, problem.kind, asked, problem.held)
-    to_contact_frames(contacts, asked)
-    for i in range(contacts.number[0]):
-        p = contacts.points[i]
-        for k in range(3 if problem.kind[p] == STICK else 0):
-            problem.free[p, k] = asked[p, k]
-
-
 @kernel
 def saturated(problem: Problem, least: LeastScratch) -> None:
     """Write the least-norm forces of (18) with the paper's limits (19)-(20), point by point; in the plane (8)."""
     contacts, memory, force, free = problem.contacts, problem.memory, problem.force, problem.free
     for i in range(contacts.number[0]):
         p = contacts.points[i]
+        problem.kind[p] = STICK if problem.target[p] == 0.0 else OPEN
         for k in range(3):
             free[p, k] = -free[p, k]
     to_world_frames(contacts, free, force)
@@ -128,7 +114,10 @@ def linearizing_penalty(
     """The forces that give touching points the accelerations of (17): a coupled kernel."""
     problem = begin_problem(contacts, 1.0, STILL, memory, force, mode, scratch)
     excess_accelerations(problem, dt, parameters)
-    prescribe_rigid_motions(problem)
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        problem.kind[p] = problem.target[p] == 0.0
+    make_rigid(contacts, problem.kind, problem.free, problem.local)
     if parameters.consistent == 0.0:
         saturated(problem, scratch.least)
         return 0

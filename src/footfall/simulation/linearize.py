@@ -38,7 +38,7 @@ from footfall.simulation.state import State
 from footfall.simulation.task import Task, vector
 
 #: Longest step of differences (m, rad, or their rates), and the number of steps, each a quarter of the one before.
-LONGEST, RUNGS = 2e-3, 9
+LONGEST, RUNGS = 2e-3, 11
 #: Distance (m) of the neighbours at which the ground's normal is compared, and its largest difference on a plane.
 BESIDE, LEVEL = 1e-6, 1e-12
 

@@ -8,7 +8,8 @@ solves a single impact, by one of three rules of restitution.
 Which file does what:
 
 - the contact problem of a law (``problem``) is solved by the ladder of ``contact_problem``: in closed form where feet
-  are held (``minimum_norm``), by Newton's method (``newton``), and in turn with Gauss-Seidel (``gauss_seidel``)
+  are held (``held_feet``), by Newton's method (``newton``), and in turn with Gauss-Seidel (``gauss_seidel``)
+- forces of least norm: ``minimum_norm``; ``rigid_motion`` fits rigid motions of feet to motions wanted of their points
 - for users, on NumPy arrays: ``numpy_api``, ``lcp``, ``impacts``, which return the types of ``solution``; a polyhedral
   cone makes a linear complementarity problem
 - constraint selection: ``selection/``

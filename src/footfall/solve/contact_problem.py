@@ -1,7 +1,7 @@
 """The one ladder by which a contact problem is solved, see :mod:`footfall.solve.problem`.
 
 1. Feet that stood in the last step are held: the least-norm forces that stop all points, in closed form
-   (:mod:`footfall.solve.minimum_norm`). Most steps end here.
+   (:mod:`footfall.solve.held_feet`). Most steps end here.
 2. Newton's method on all near points, warm-started from the last forces (:mod:`footfall.solve.newton`).
 3. Where Newton does not converge, sweeps of Gauss-Seidel (:mod:`footfall.solve.gauss_seidel`), which approach a
    solution from any start, and Newton again, up to ``TRIES`` times.
@@ -21,7 +21,7 @@ from footfall.compiled.lanes import lane, wait
 from footfall.kinds import Bool, Float, Int
 from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb, to_contact_frames
 from footfall.solve.gauss_seidel import find_motions, gauss_seidel
-from footfall.solve.minimum_norm import spread_rigidly
+from footfall.solve.held_feet import spread_over_held_feet
 from footfall.solve.newton import SOLVED, solve_by_newton
 from footfall.solve.problem import ANY, MODE, Problem, known_slip, problem_type
 
@@ -65,8 +65,7 @@ def hold(problem: Problem) -> Bool:
         x, y, z = -free[p, 0] / step, -free[p, 1] / step, (target[p] - free[p, 2]) / step
         for k in range(3):
             trial[p, k] = frame[0, k] * x + frame[1, k] * y + frame[2, k] * z
-        problem.kind[p] = STICK
-    if not spread_rigidly(contacts, problem.kind, trial, problem.held):
+    if not spread_over_held_feet(contacts, trial, True, problem.held):
         return False
     to_contact_frames(contacts, trial)
     largest = 0.0

@@ -38,7 +38,7 @@ from footfall.compiled.lanes import greatest, lane, lanes, total, wait
 from footfall.kinds import Bool, Float, Int, Matrix, Vector
 from footfall.solve.contacts import SLIDE, Contacts
 from footfall.solve.dense import eliminate
-from footfall.solve.minimum_norm import GIVES_WAY
+from footfall.solve.held_feet import GIVES_WAY
 from footfall.solve.problem import ANY, COMPLIANCE, MODE, NewtonScratch, Problem, known_slip
 
 #: Residuals, relative to the largest impulse that stops one point alone. Newton iterates down to the first, a

@@ -14,7 +14,7 @@ from footfall.compiled import Reference, inlined, reference_to
 from footfall.kinds import Bool, Float, Int, IntMatrix, Ints, Matrix, Named, Tensor, Vector, zeros
 from footfall.solve.contacts import Contacts, coupled_signature
 from footfall.solve.gather import gather
-from footfall.solve.minimum_norm import SpreadScratch, spread_scratch
+from footfall.solve.held_feet import HeldScratch, held_scratch
 
 #: Target (least normal motion) of points that are not constrained.
 ANY = -1e12
@@ -91,7 +91,7 @@ class ProblemScratch(NamedTuple):
     local: Annotated[Matrix, 3, 3]
     report: Annotated[Matrix, 2, 3]
     friction: Annotated[Matrix, "P", 2]
-    held: SpreadScratch
+    held: HeldScratch
     newton: NewtonScratch
 
 
@@ -116,13 +116,13 @@ class Problem(NamedTuple):
     local: Matrix  # (3, 3) motion of a point per unit force on it
     report: Matrix  # (2, 3) of a problem queued on a GPU: step, still, tries; found, iterations, residual
     friction: Matrix  # (P, 2) of such a problem: static and dynamic friction, which the law may have changed
-    held: SpreadScratch
+    held: HeldScratch
     newton: NewtonScratch
 
 
 def problem_scratch(size: Size) -> ProblemScratch:
     """The arrays of a contact problem."""
-    return zeros(ProblemScratch, size.lengths(), held=spread_scratch(size.bodies), newton=newton_scratch(size))
+    return zeros(ProblemScratch, size.lengths(), held=held_scratch(size.bodies), newton=newton_scratch(size))
 
 
 class ContactScratch(NamedTuple):
