@@ -21,6 +21,8 @@ from footfall.errors import RecordingError
 from footfall.record import Record, read_only
 
 if TYPE_CHECKING:
+    import pandas
+    import xarray
     from matplotlib.figure import Figure
 
     from footfall.measure import Audit
@@ -139,6 +141,18 @@ class Recording(Record):
         page = render_report([self], [self.law.name], repr(self), audits_of([self], None))
         style = "width: 100%; height: 720px; border: 0"
         return f'<iframe srcdoc="{escape(page, quote=True)}" style="{style}" sandbox="allow-scripts"></iframe>'
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A data frame with a row per sample, indexed by time (s); see ``footfall.export.tables``."""
+        from footfall.export.tables import to_pandas
+
+        return to_pandas(self)
+
+    def to_xarray(self) -> xarray.Dataset:
+        """A dataset with named axes, coordinates and units; see ``footfall.export.tables``."""
+        from footfall.export.tables import to_xarray
+
+        return to_xarray(self)
 
     # ---- keeping -------------------------------------------------------------------------------------------
 

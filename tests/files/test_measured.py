@@ -119,6 +119,15 @@ def test_a_recording_against_itself_is_off_by_nothing_and_against_twice_itself_b
         forces_against(rec, ff.files.Measured(rec.time, {}, {}, "z", "made"))
 
 
+def test_a_recording_as_pandas_and_xarray_has_names_units_and_coordinates(rec):
+    frame, data = rec.to_pandas(), rec.to_xarray()
+    assert frame.index.name == "time" and len(frame) == len(rec)
+    assert np.allclose(frame["left.force.z"], rec.foot_force[:, 0, 2]) and frame.attrs["units"]["left.force.z"] == "N"
+    assert data["force"].dims == ("time", "point", "xyz") and np.array_equal(data["force"], rec.force)
+    assert float(data["cop"].sel(foot="left", xyz="x")[-1]) == rec.cop[-1, 0, 0]
+    assert data["force"].attrs["units"].startswith("N") and data.attrs["robot"] == "spatial-biped"
+
+
 def test_a_notebook_shows_the_replay(rec):
     shown = rec._repr_html_()
     assert shown.startswith("<iframe srcdoc=") and "&lt;canvas" in shown and "https://" not in shown.split("xmlns")[0]

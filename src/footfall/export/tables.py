@@ -1,4 +1,4 @@
-"""A recording as named columns with units: CSV, Parquet and NumPy's .npz."""
+"""A recording as named columns with units: CSV, Parquet, NumPy's .npz, pandas and xarray."""
 
 from __future__ import annotations
 
@@ -6,14 +6,20 @@ import csv
 import json
 import math
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from footfall.errors import optional_package
 from footfall.files.parquet import write_table
 from footfall.measure import cop, overall_cop, zmp
 from footfall.record import COLUMNS, Record
 from footfall.robot.model import BALL, FREE, HINGE, SLIDE
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
 
 XYZ, QUATERNION = ("x", "y", "z"), ("qw", "qx", "qy", "qz")
 
@@ -145,3 +151,39 @@ def write_npz(rec: Record, path: Path) -> None:
     arrays |= {f"signal_{name}": values for name, values in rec.signals.items()}
     with path.open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, description=json.dumps(description), **arrays)
+
+
+# ---- pandas and xarray ----------------------------------------------------------------------------------------------
+
+
+def to_pandas(rec: Record) -> pandas.DataFrame:
+    """A table with a row per sample, indexed by time (s); names as in the CSV, units in ``frame.attrs["units"]``."""
+    pandas = optional_package("pandas")
+    found = columns(rec)
+    time = pandas.Index(found[0].values, name="time")
+    frame = pandas.DataFrame({one.name: one.values for one in found[1:]}, index=time)
+    frame.attrs["units"] = {one.name: one.unit for one in found}
+    return frame
+
+
+def to_xarray(rec: Record) -> xarray.Dataset:
+    """The arrays with named axes (time, point, xyz, ...), units, and the names of points and joints."""
+    xarray = optional_package("xarray")
+    variables: dict[str, Any] = {}
+    for name, column in COLUMNS.items():
+        if name != "time":
+            variables[name] = (("time", *column.axes), getattr(rec, name), {"units": column.unit})
+    variables["cop"] = (("time", "foot", "xyz"), cop(rec), {"units": "m"})
+    variables["zmp"] = (("time", "xyz"), zmp(rec), {"units": "m"})
+    units = rec.info.get("signals", {})
+    for name, values in rec.signals.items():
+        axes = tuple(f"{name}_{i}" for i in range(values.ndim - 1))
+        variables[f"signal_{name}"] = (("time", *axes), values, {"units": units.get(name, "")})
+    coordinates: dict[str, Any] = {
+        "time": ("time", rec.time, {"units": "s"}),
+        "xyz": list("xyz"),
+        "foot": [foot.name for foot in rec.robot.feet],
+        "nu": list(rec.robot.actuator_names),
+    }
+    about = {"robot": rec.robot.name, "law": str(rec.law), "dt": rec.dt}
+    return xarray.Dataset(variables, coordinates, about)
