@@ -37,7 +37,8 @@ from footfall.simulation.setup import Setup
 from footfall.simulation.state import State
 from footfall.simulation.task import Task, vector
 
-#: Longest step of differences (m, rad, or their rates), and the number of steps, each a quarter of the one before.
+#: Longest step of differences (m, rad, or their rates), and the number of steps, each a quarter of the one before: so
+#: three lie below 1e-7, and agree also where a kink is that near.
 LONGEST, RUNGS = 2e-3, 11
 #: Distance (m) of the neighbours at which the ground's normal is compared, and its largest difference on a plane.
 BESIDE, LEVEL = 1e-6, 1e-12
