@@ -181,7 +181,7 @@ for _ in range(9):
     for one in (cpu, gpu):
         one.step(n=1)
     speed = max(speed, float(np.abs(gpu.read("qvel") - cpu.qvel).max()))
-    force = max(force, float(np.abs(gpu.read("force") - cpu.force).max()))
+    force = max(force, float(np.abs((gpu.read("force") - cpu.force).sum(axis=1)).max()))
     carry = (cpu.force[:, :, 2] > 0.0).sum(axis=1)
     some = some or bool(((0 < carry) & (carry < 4)).any())
 standing = int((cpu.force[:, :, 2] > 0.1).sum())

@@ -12,7 +12,7 @@ from plain_python import plainly
 
 from footfall.compiled import ByReference
 from footfall.engine.world import make_contacts
-from footfall.solve.contacts import OPEN, SLIDE, STICK, Contacts
+from footfall.solve.contacts import ALL, KNOWN, OPEN, SLIDE, STICK, Contacts
 from footfall.solve.held_feet import spread_over_held_feet
 from footfall.solve.minimum_norm import least_scratch, spread
 
@@ -61,7 +61,7 @@ def contacts(problem) -> Contacts:
         local=places, position=places, anchor=places, body=np.zeros(feet), begin=begin, chain=np.zeros((feet, 1))
     )
     made = make_contacts(points, 1.0, 1.0)
-    made.number[0], made.points[:], made.near[:] = len(places), np.arange(len(places)), begin
+    made.number[0], made.number[KNOWN], made.points[:], made.near[:] = len(places), ALL, np.arange(len(places)), begin
     made.frame[:, 2], made.arm[:], made.mobility[:] = problem.normal, problem.arm, problem.mobility
     return made
 

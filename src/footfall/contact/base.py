@@ -47,7 +47,7 @@ from footfall.arguments import public
 from footfall.contact.setting import Setting
 from footfall.contact.trial import check_foreign, is_foreign
 from footfall.errors import LawError, did_you_mean
-from footfall.solve.contacts import SLIDE, STICK, coupled_signature
+from footfall.solve.contacts import ALL, SLIDE, STICK, coupled_signature, write_mobility
 from footfall.solve.problem import Size
 
 
@@ -177,14 +177,14 @@ class CoupledLaw(Law):
 
     def pointer(self) -> Any:
         """The compiled kernel, of the signature the engine calls."""
-        return coupled_pointer(self.kernel, parameters_of(type(self)), scratch_type(self))
+        return coupled_pointer(self.kernel, parameters_of(type(self)), scratch_type(self), self.operator)
 
     @classmethod
     def adapter(cls) -> Any:
         """The kernel with the engine's signature as a plain function, for a GPU: :meth:`pointer` would also compile it
         for the CPU, which takes half a minute.
         """
-        return coupled_adapter(cls.kernel, parameters_of(cls))
+        return coupled_adapter(cls.kernel, parameters_of(cls), operator=cls.operator)
 
 
 def scratch_type(law: CoupledLaw) -> Any:
@@ -306,16 +306,19 @@ def _point_pointer(function: Callable[..., Any], parameters: Any, name: str) -> 
 
 
 @cache
-def coupled_pointer(function: Callable[..., Any], parameters: Any, scratch: Any) -> Any:
+def coupled_pointer(function: Callable[..., Any], parameters: Any, scratch: Any, operator: bool) -> Any:
     """A compiled function of the coupled signature, whose parameters and scratch are named."""
     from footfall.compiled import function_pointer
 
-    return function_pointer(coupled_signature(), coupled_adapter(function, parameters, scratch))
+    return function_pointer(coupled_signature(), coupled_adapter(function, parameters, scratch, operator))
 
 
 @cache
-def coupled_adapter(function: Callable[..., Any], parameters: Any, scratch: Any = None) -> Any:
-    """The function of :func:`coupled_pointer`, not compiled; ``scratch`` is the type at the address given for it."""
+def coupled_adapter(function: Callable[..., Any], parameters: Any, scratch: Any = None, operator: bool = False) -> Any:
+    """The function of :func:`coupled_pointer`, not compiled; ``scratch`` is the type at the address given for it.
+
+    A law from outside this package that takes the ``operator`` finds the whole mobility; others ask for what they need.
+    """
     from footfall.compiled import checked, kernel, named_at
 
     foreign = is_foreign(function)
@@ -323,8 +326,11 @@ def coupled_adapter(function: Callable[..., Any], parameters: Any, scratch: Any 
         check_foreign(function, function.__name__)
     compiled = checked(function) if foreign else function if hasattr(function, "py_func") else kernel(function)
     arguments, body, used = "contacts, dt, memory, force, mode, scratch, signals", _COMPLETED[4], {}
+    if foreign and operator:
+        used["write_mobility"] = write_mobility
+        body = f"write_mobility(contacts, {ALL})\n    {body}"
     if scratch is not None:
-        used = {"named_at": named_at(scratch)}
+        used["named_at"] = named_at(scratch)
         body = body.replace("{arguments}", arguments.replace("scratch", "named_at(scratch)"))
     attempted = _ATTEMPTED_COUPLED if foreign else ""
     return _adapter(compiled, parameters, arguments, body, attempted=attempted, used=used)

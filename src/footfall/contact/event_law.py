@@ -66,4 +66,4 @@ class EventLaw(CoupledLaw):
 
     def impact_pointer(self) -> Any:
         """The compiled impact, of the signature the engine calls."""
-        return coupled_pointer(self.impact, parameters_of(type(self)), scratch_type(self))
+        return coupled_pointer(self.impact, parameters_of(type(self)), scratch_type(self), self.operator)

@@ -14,7 +14,7 @@ from footfall.engine.constraints.joint_rows import (
     joint_slope,
     set_joint_states,
 )
-from footfall.engine.constraints.row_elimination import answer_with, eliminate_rows, reduce_mobility
+from footfall.engine.constraints.row_elimination import answer_with, eliminate_rows, write_row_columns
 from footfall.engine.constraints.shared_rows import (
     SharedRows,
     add_shared_row_forces,
@@ -38,8 +38,7 @@ from footfall.engine.mobility import (
     free_acceleration,
     gather,
     half_solve,
-    mobility,
-    weigh_columns,
+    write_columns,
 )
 from footfall.engine.mujoco_law import native_step
 from footfall.engine.other_bodies.near import release_all
@@ -70,10 +69,9 @@ def coupled_forces(
     conditions: Named,
 ) -> Int:
     """Write the forces of a coupled law, and add them to the half-solved smooth force, which is in ``qacc``."""
-    mobility(world, points, contacts, scratch.centroid, scratch.half, scratch.block)
-    weigh_columns(world, contacts)
+    write_columns(world, points, contacts, scratch.centroid)
     if rows.number[1] > 0:
-        reduce_mobility(world, points, contacts, scratch.half, rows)
+        write_row_columns(world, points, contacts, rows)
     free_acceleration(world, points, contacts, scratch.centroid, scratch.half, world.qacc)
     roll_points(world.cvel, points, contacts)
     dt, ground = conditions.plan.dt, conditions.ground

@@ -4,8 +4,9 @@ It is the matrix ``D_c^T A^-1 D_c`` of Rengifo 2009, eq. (15)-(16). All points o
 operator is stored as the mobility ``L = J M^-1 J^T`` of the feet, with J the 6-row Jacobian (linear, angular) of each
 foot about the centroid of its near points. MuJoCo factors ``M = U^T D U`` along the kinematic tree, and a foot's
 Jacobian is zero except for the dofs between it and the root, so the half-solved rows ``H = U^-T J^T`` are computed
-along that chain. The mobility is ``H^T D^-1 H``, a generalised force t accelerates the feet by ``H^T D^-1 (U^-T t)``,
-and with wrenches w on the feet the robot accelerates by ``U^-1 D^-1 (U^-T t + H w)``.
+along that chain. The mobility is ``H^T D^-1 H`` (:func:`footfall.solve.contacts.write_mobility`), a generalised force t
+accelerates the feet by ``H^T D^-1 (U^-T t)``, and with wrenches w on the feet the robot accelerates by
+``U^-1 D^-1 (U^-T t + H w)``.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from footfall.engine.other_bodies.pairs import (
 )
 from footfall.engine.other_bodies.points import Points
 from footfall.kinds import Int, Matrix, Named, Tensor, Vector
-from footfall.solve.contacts import Contacts
+from footfall.solve.contacts import KNOWN, NOTHING, Contacts
 
 
 @inlined
@@ -166,7 +167,7 @@ def half_solved_jacobian(world: Named, points: Points, k: Int, centre: Vector, h
 @inlined
 def fill_slot(world: Named, points: Points, k: Int, centre: Vector, h: Matrix) -> None:
     """Rows ``h`` (nv, 8) of H for the body of a slot, or for a pair of bodies."""
-    for j in range(h.shape[0]):  # another body may have had the slot
+    for j in range(h.shape[0] if k >= points.others.feet else 0):  # another body may have had the slot
         for c in range(6):
             h[j, c] = 0.0
     if k < ground_slots(points):
@@ -176,39 +177,12 @@ def fill_slot(world: Named, points: Points, k: Int, centre: Vector, h: Matrix) -
 
 
 @inlined
-def mobility(world: Named, points: Points, contacts: Contacts, centroid: Matrix, half: Tensor, block: Matrix) -> None:
-    """Fill ``contacts.mobility``, Rengifo 2009 (15)-(16), for the feet with near points; ``half`` (K, nv, 8) and
-    ``block`` (6, 8) are scratch.
-
-    Rows are padded from six to eight numbers, which fill vector registers.
-    """
-    near, out = contacts.near, contacts.mobility
-    for k in range(points.body.size):
-        if near[k] == near[k + 1]:
-            continue
-        fill_slot(world, points, k, centroid[k], half[k])
-        for m in range(k + 1):
-            if near[m] == near[m + 1]:
-                continue
-            for r in range(6):
-                for c in range(8):
-                    block[r, c] = 0.0
-            length = points.chain_length[k]
-            for i in range(length - points.shared[k, m], length):
-                j = np.uint64(points.chain[k, i])
-                for r in range(6):
-                    weight = world.qLDiagInv[j] * half[k, j, r]
-                    for c in range(8):
-                        block[r, c] += weight * half[m, j, c]
-            for r in range(6):
-                for c in range(6):
-                    out[6 * k + r, 6 * m + c] = block[r, c]  # Rengifo 2009, eq. 15-16
-                    out[6 * m + c, 6 * k + r] = block[r, c]
-
-
-@inlined
-def weigh_columns(world: Named, contacts: Contacts) -> None:
-    """Set the number of columns of ``contacts.response``, which are those of H, and their weights D^-1."""
-    contacts.number[2] = world.qvel.size
-    for j in range(world.qvel.size):
+def write_columns(world: Named, points: Points, contacts: Contacts, centroid: Matrix) -> None:
+    """Write the columns H of bodies with near points to ``contacts.response``, and their weights D^-1."""
+    near, columns = contacts.near, world.qvel.size
+    for k in range(near.size - 1):
+        if near[k] < near[k + 1]:
+            fill_slot(world, points, k, centroid[k], contacts.response[k])
+    contacts.number[2], contacts.number[KNOWN] = columns, NOTHING
+    for j in range(columns):
         contacts.weight[j] = world.qLDiagInv[j]

@@ -113,7 +113,6 @@ class Scratch(NamedTuple):
     slip: Annotated[Matrix, 2, 2]
     centroid: Annotated[Matrix, "K", 3]
     half: Tensor  # (K, nv or more, 8) H, the same as ``contacts.response``
-    block: Annotated[Matrix, 6, 8]
     generalised: Annotated[Vector, "nv"]
     wrench: Annotated[Vector, 6]
     memory: Annotated[Matrix, "P", "kept"]  # copy of memory and anchors

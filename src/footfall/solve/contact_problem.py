@@ -19,7 +19,7 @@ from typing import Any
 from footfall.compiled import inlined, kernel, separate
 from footfall.compiled.lanes import lane, wait
 from footfall.kinds import Bool, Float, Int
-from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb, to_contact_frames
+from footfall.solve.contacts import ALL, OPEN, SLIDE, STICK, coulomb, to_contact_frames, write_mobility
 from footfall.solve.gauss_seidel import find_motions, gauss_seidel
 from footfall.solve.held_feet import spread_over_held_feet
 from footfall.solve.newton import SOLVED, solve_by_newton
@@ -130,6 +130,7 @@ def conclude(problem: Problem) -> None:
 def sweep(problem: Problem) -> Float:
     """Run ``SWEEPS`` sweeps of Gauss-Seidel on one lane; returns the relative change in the last sweep."""
     told = problem.newton.block
+    write_mobility(problem.contacts, ALL)
     if lane() == 0:
         change, _ = gauss_seidel(problem, SWEEPS, ROUNDING)
         told[0, 0] = change

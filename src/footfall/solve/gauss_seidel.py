@@ -13,7 +13,7 @@ import math
 
 from footfall.compiled import inlined, kernel
 from footfall.kinds import Float, Int, Matrix, Vector
-from footfall.solve.contacts import Contacts, coulomb
+from footfall.solve.contacts import ALL, Contacts, coulomb, write_mobility
 from footfall.solve.problem import Problem
 
 #: Iteration limit of the search for the slip of one point, and its relative tolerance, a few times rounding.
@@ -205,6 +205,7 @@ def gauss_seidel(problem: Problem, sweeps: Int, tolerance: Float) -> tuple[Float
 def find_motions(problem: Problem) -> None:
     """Write the motions of the points under ``problem.force`` to ``problem.end``."""
     contacts, rows, moved, free = problem.contacts, problem.rows, problem.moved, problem.free
+    write_mobility(contacts, ALL)
     for c in range(moved.size):
         moved[c] = 0.0
     for i in range(contacts.number[0]):

@@ -19,7 +19,7 @@ from typing import Annotated, NamedTuple
 
 from footfall.compiled import inlined, kernel
 from footfall.kinds import Bool, Float, Int, Ints, Matrix, Vector, zeros
-from footfall.solve.contacts import Contacts
+from footfall.solve.contacts import ALL, Contacts, write_mobility
 from footfall.solve.dense import cholesky, cholesky_solve, pivots_are_certain
 
 #: Pivots below this share of the largest count as zero: they belong to motions that no force produces.
@@ -65,6 +65,7 @@ def lay_out_feet(contacts: Contacts, scratch: HeldScratch) -> Bool:
             return False
         rows += 0 if count == 0 else 3 if count == 1 else 5 if count == 2 else 6
     start[feet] = rows
+    write_mobility(contacts, ALL)
     for b in range(feet):
         for r in range(start[b + 1] - start[b]):
             write_row(contacts, b, r, scratch)

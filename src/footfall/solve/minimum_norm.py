@@ -16,7 +16,7 @@ from typing import Annotated, Any, NamedTuple
 
 from footfall.compiled import kernel, reference_to, separate
 from footfall.kinds import Bool, Int, Ints, Matrix, Vector, zeros
-from footfall.solve.contacts import OPEN, STICK, Contacts, coupled_signature
+from footfall.solve.contacts import ALL, OPEN, STICK, Contacts, coupled_signature, write_mobility
 from footfall.solve.dense import cholesky, cholesky_solve, minimum_norm_solve, pivoted_cholesky
 from footfall.solve.held_feet import TOLERANCE, HeldScratch, held_scratch, spread_over_held_feet
 
@@ -164,6 +164,7 @@ def feel(
 def write_reduced(contacts: Contacts, felt: Matrix, start: Ints, out: Matrix) -> None:
     """Write the lower blocks of ``C^T L C`` of all feet, whose columns begin at ``start``."""
     feet, mobility = contacts.near.size - 1, contacts.mobility
+    write_mobility(contacts, ALL)
     for b in range(feet):
         first, rank, part = start[b], start[b + 1] - start[b], felt[6 * b : 6 * b + 6]
         if rank == 0:

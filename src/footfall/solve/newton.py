@@ -36,7 +36,7 @@ from typing import Any, NamedTuple
 from footfall.compiled import inlined, kernel
 from footfall.compiled.lanes import greatest, lane, lanes, total, wait
 from footfall.kinds import Bool, Float, Int, Matrix, Vector
-from footfall.solve.contacts import SLIDE, Contacts
+from footfall.solve.contacts import ALL, OWN, SLIDE, Contacts, write_mobility
 from footfall.solve.dense import eliminate
 from footfall.solve.held_feet import GIVES_WAY
 from footfall.solve.problem import ANY, COMPLIANCE, MODE, NewtonScratch, Problem, known_slip
@@ -130,6 +130,7 @@ def mobility_of_point(contacts: Contacts, p: Int, b: Int) -> Float:
 def write_out(problem: Problem, space: NewtonScratch) -> None:
     """Form W from the mobility of the bodies."""
     contacts, w, step = problem.contacts, space.delassus, problem.step
+    write_mobility(contacts, ALL)
     for e in range(lane(), 3 * contacts.number[0], lanes()):
         i = e // 3
         b, g, last = contacts.body[contacts.points[i]], space.levers[e], -1
@@ -152,6 +153,7 @@ def write_out(problem: Problem, space: NewtonScratch) -> None:
 def lay_out(problem: Problem, space: NewtonScratch) -> Scale:
     """Write G, the weights and the friction of every near point, and S, or W if that is smaller. Returns the scale."""
     contacts, weight = problem.contacts, space.weight
+    write_mobility(contacts, OWN)
     size, mobile = 1e-300, 0.0
     for i in range(lane(), contacts.number[0], lanes()):
         p = contacts.points[i]

@@ -18,7 +18,7 @@ from footfall.errors import SolveError
 from footfall.given_numbers import Accuracy, Count
 from footfall.kinds import Float, Int, Ints, Matrix, Vector, zeros
 from footfall.solve.contact_problem import ROUNDING, search
-from footfall.solve.contacts import Contacts
+from footfall.solve.contacts import ALL, Contacts
 from footfall.solve.gauss_seidel import gauss_seidel
 from footfall.solve.lcp import lemke
 from footfall.solve.newton import CONTENT, SOLVED, remove_compliance
@@ -87,7 +87,7 @@ def _contacts(given: ContactProblem) -> ByReference:
     seen = zeros(
         Contacts,
         {"P": count},
-        number=np.array([count, 0, response.shape[1], 0]),
+        number=np.array([count, 0, response.shape[1], 0, ALL]),
         points=numbers[:-1].copy(),
         body=numbers[:-1].copy(),
         near=numbers,

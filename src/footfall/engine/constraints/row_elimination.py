@@ -19,7 +19,7 @@ from footfall.engine.constraints.active_set import EQUALITY, HOLDS, OPEN, SLIPS_
 from footfall.engine.constraints.shared_rows import SharedRows
 from footfall.engine.other_bodies.points import Points
 from footfall.engine.world import MjWorld
-from footfall.kinds import Bool, Float, Int, Tensor, Vector
+from footfall.kinds import Bool, Float, Int, Vector
 from footfall.solve.contacts import Contacts
 from footfall.solve.dense import cholesky, cholesky_solve
 
@@ -129,16 +129,16 @@ def answer_change(world: MjWorld, rows: SharedRows, x: Vector) -> None:
 
 
 @cold(types.none)
-def reduce_mobility(world: MjWorld, points: Points, contacts: Contacts, half: Tensor, rows: SharedRows) -> None:
-    """Reduce the mobility of the feet by the rows that hold: L - G^T S^-1 G."""
-    near, out, n, nv = contacts.near, contacts.mobility, rows.number[1], rows.weighed.size
+def write_row_columns(world: MjWorld, points: Points, contacts: Contacts, rows: SharedRows) -> None:
+    """Write the columns ``C^-1 G`` of the rows that hold, which reduce the mobility of the feet."""
+    near, n, nv = contacts.near, rows.number[1], rows.weighed.size
     contacts.number[2] = nv + n
     for a in range(n):
         contacts.weight[nv + a] = -1.0
     for k in range(points.body.size):
         if near[k] == near[k + 1]:
             continue
-        answer = contacts.response[k, nv:]
+        half, answer = contacts.response[k], contacts.response[k, nv:]
         for a in range(n):
             b, g = rows.half[rows.holding[a]], answer[a]
             for c in range(8):
@@ -146,10 +146,9 @@ def reduce_mobility(world: MjWorld, points: Points, contacts: Contacts, half: Te
             for i in range(points.chain_length[k]):
                 j = np.uint64(points.chain[k, i])
                 if b[j] != 0.0:  # zero for a loop in another leg
-                    weight, h = b[j] * world.qLDiagInv[j], half[k, j]
+                    weight, h = b[j] * world.qLDiagInv[j], half[j]
                     for c in range(8):
                         g[c] += weight * h[c]
-        # C^-1 G, by the rows of the factor C of S
         for a in range(n):
             line = answer[a]
             for b in range(a):
@@ -158,15 +157,3 @@ def reduce_mobility(world: MjWorld, points: Points, contacts: Contacts, half: Te
                     line[c] -= share * other[c]
             for c in range(8):
                 line[c] *= rows.factor[a, a]
-        for m in range(k + 1):
-            if near[m] == near[m + 1]:
-                continue
-            theirs = contacts.response[m, nv:]
-            for r in range(6):
-                for c in range(6):
-                    value = 0.0
-                    for a in range(n):
-                        value += answer[a, r] * theirs[a, c]
-                    out[6 * k + r, 6 * m + c] -= value
-                    if m < k:
-                        out[6 * m + c, 6 * k + r] = out[6 * k + r, 6 * m + c]

@@ -15,11 +15,11 @@ from footfall.compiled import cold, inlined
 from footfall.contact.event_law import DOES, INCONSISTENT, REBOUND, SLIP, TURNING, YOUNG, engine_columns
 from footfall.engine.bridge import mj_com_pos, mj_com_vel, mj_kinematics
 from footfall.engine.constraints.joint_rows import fold_equalities
-from footfall.engine.constraints.row_elimination import answer_change, hold_rows, reduce_mobility
+from footfall.engine.constraints.row_elimination import answer_change, hold_rows, write_row_columns
 from footfall.engine.events.dormand_prince import STAGES, allowed, read_slope, read_state, set_part, set_stage
 from footfall.engine.kinematics import bending, centre_in_motion, from_frame, into_frame, rolled_by, velocities
 from footfall.engine.law_step import ask
-from footfall.engine.mobility import add_half_solved_forces, finish_solve, gather, mobility, weigh_columns
+from footfall.engine.mobility import add_half_solved_forces, finish_solve, gather, write_columns
 from footfall.engine.other_bodies.near import live, locate_all, release_all
 from footfall.engine.other_bodies.points import Points
 from footfall.engine.stages import factor_inertia, integrate_positions
@@ -189,11 +189,10 @@ def prepare(loop: Loop) -> None:
     if constraints.joints.kind.size > 0:
         fold_equalities(constraints.joints)
         factor_inertia(world, constraints.joints)
-    mobility(world, points, contacts, scratch.centroid, scratch.half, scratch.block)
-    weigh_columns(world, contacts)
+    write_columns(world, points, contacts, scratch.centroid)
     if constraints.shared.number[0] > 0:
         hold_rows(world, constraints.shared, True)
-        reduce_mobility(world, points, contacts, scratch.half, constraints.shared)
+        write_row_columns(world, points, contacts, constraints.shared)
 
 
 @inlined

@@ -126,7 +126,7 @@ class Space(NamedTuple):
     qfrc_constraint: Annotated[Vector, "nv"]  # of joint constraints
     qacc: Annotated[Vector, "nv"]
     position: Annotated[Matrix, "P", 3]  # m
-    number: Annotated[Ints, 4]
+    number: Annotated[Ints, 5]
     points: Annotated[Ints, "P"]
     near: Annotated[Ints, "K + 1"]
     gap: Annotated[Vector, "P"]  # m
@@ -141,7 +141,6 @@ class Space(NamedTuple):
     slip: Annotated[Matrix, 2, 2]
     centroid: Annotated[Matrix, "L", 3]
     half: Annotated[Tensor, "L", "nv", 8]
-    block: Annotated[Matrix, 6, 8]
     generalised: Annotated[Vector, "nv"]
     law: Any  # the law's scratch arrays: an address, or on a GPU all numbers of the lane
     signals: Annotated[Vector, "S"]

@@ -3,9 +3,6 @@
 On a CPU few points of other bodies have a place among the contact points, and these differ from world to world. Here
 each point has a place, after those of the feet, and each body a slot. So positions on the bodies are the same for all
 worlds, and lanes read them together. A body far from the ground costs one distance.
-
-The mobility of bodies reads several numbers before it writes one, to hide the latency of memory: a tenth of the speed
-of standing bipeds, and more of fallen robots, of which many bodies are near the ground.
 """
 
 from __future__ import annotations
@@ -17,7 +14,6 @@ import numpy as np
 from footfall.compiled import inlined
 from footfall.engine.dynamics.tree import Tree
 from footfall.engine.kinematics import locate, release, release_far
-from footfall.engine.mobility import fill_slot, half_solved_jacobian, mobility
 from footfall.engine.other_bodies.near import (
     Below,
     free_places,
@@ -29,7 +25,6 @@ from footfall.engine.other_bodies.near import (
     touches_soon,
     touching_place,
 )
-from footfall.engine.other_bodies.pairs import dof_count, dof_of
 from footfall.engine.other_bodies.points import FEET, Others, OtherTape, Points
 from footfall.engine.step import DONE
 from footfall.engine.tape import Held, Tape, add_others, add_step, add_step_of_all, who_has
@@ -39,58 +34,9 @@ from footfall.engine.worlds.every_pair import Between, Block, PairsOfAll, look
 from footfall.engine.worlds.one_world import OneWorld, Robot, one_world, set_friction
 from footfall.engine.worlds.step import Functions, Plan, Span, Track, evaluate_placed, finish_step, place_world
 from footfall.ground.surface import tangent_frame
-from footfall.kinds import Float, Function, Int, Matrix, Named, Tensor, Vector
+from footfall.kinds import Float, Function, Int, Matrix, Named, Vector
 from footfall.solve.contacts import OPEN, Contacts
 from footfall.solve.gather import gather, tuple_of
-
-
-@inlined
-def lean_mobility(
-    world: Named, points: Points, contacts: Contacts, centroid: Matrix, half: Tensor, block: Matrix
-) -> None:
-    """Replaces :func:`footfall.engine.mobility.mobility`; three rows of a block are in registers at a time."""
-    near, out = contacts.near, contacts.mobility
-    for k in range(near.size - 1):
-        if near[k] == near[k + 1]:
-            continue
-        if k < points.body.size:
-            half_solved_jacobian(world, points, k, centroid[k], half[k])
-        else:
-            fill_slot(world, points, k, centroid[k], half[k])
-        for m in range(k + 1):
-            if near[m] < near[m + 1]:
-                for r in range(0, 6, 3):
-                    write_rows(world, points, k, m, r, half, out)
-
-
-@inlined
-def write_rows(world: Named, points: Points, k: Int, m: Int, r: Int, half: Tensor, out: Matrix) -> None:
-    """Write three rows, from ``r`` on, of the block of bodies k and m, and the same numbers as columns."""
-    a0, a1, a2, a3, a4, a5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    b0, b1, b2, b3, b4, b5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    c0, c1, c2, c3, c4, c5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    length = dof_count(points, k)
-    for i in range(length - points.shared[k, m] if k < points.body.size else 0, length):
-        j = dof_of(points, k, i)
-        h, g, weight = half[k, j], half[m, j], world.qLDiagInv[j]
-        x, y, z = weight * h[r], weight * h[r + 1], weight * h[r + 2]
-        g0, g1, g2, g3, g4, g5 = g[0], g[1], g[2], g[3], g[4], g[5]
-        a0, a1, a2, a3, a4, a5 = a0 + x * g0, a1 + x * g1, a2 + x * g2, a3 + x * g3, a4 + x * g4, a5 + x * g5
-        b0, b1, b2, b3, b4, b5 = b0 + y * g0, b1 + y * g1, b2 + y * g2, b3 + y * g3, b4 + y * g4, b5 + y * g5
-        c0, c1, c2, c3, c4, c5 = c0 + z * g0, c1 + z * g1, c2 + z * g2, c3 + z * g3, c4 + z * g4, c5 + z * g5
-    write_row(out, 6 * k + r, 6 * m, (a0, a1, a2, a3, a4, a5))
-    write_row(out, 6 * k + r + 1, 6 * m, (b0, b1, b2, b3, b4, b5))
-    write_row(out, 6 * k + r + 2, 6 * m, (c0, c1, c2, c3, c4, c5))
-
-
-@inlined
-def write_row(out: Matrix, row: Int, column: Int, values: tuple[Float, Float, Float, Float, Float, Float]) -> None:
-    a0, a1, a2, a3, a4, a5 = values
-    out[row, column], out[row, column + 1], out[row, column + 2] = a0, a1, a2
-    out[row, column + 3], out[row, column + 4], out[row, column + 5] = a3, a4, a5
-    out[column, row], out[column + 1, row], out[column + 2, row] = a0, a1, a2
-    out[column + 3, row], out[column + 4, row], out[column + 5, row] = a3, a4, a5
-
 
 #: The constant data of bodies other than feet, as in :class:`footfall.engine.other_bodies.points.Others`: ``slot`` (B,)
 #: is a foot's for those that are fixed to one, ``root`` (B,) the row of a tree in ``subtree_com``; ``axes`` and
@@ -292,7 +238,6 @@ def who_touches(others: Others, held: Held, s: Int, row: Int) -> Int:
 
 
 STAND_INS = every_pair.STAND_INS | {
-    mobility: lean_mobility,
     locate_all: locate_every,
     # Detection has opened those of other bodies.
     release_all: lambda points, contacts: release_far(points, contacts, points.others.first),

@@ -62,7 +62,6 @@ class Scratch(NamedTuple):
     slip: Any
     centroid: Any
     half: Any
-    block: Any
     generalised: Any
     law: Any  # the law's scratch arrays: an address, or on a GPU all numbers of the lane
     signals: Any

@@ -23,7 +23,7 @@ from footfall.engine.kinematics import (
     velocities,
 )
 from footfall.engine.law_step import ask, begin_operator, foot_step, half_solved_push
-from footfall.engine.mobility import add_half_solved_forces, finish_solve, free_acceleration, mobility
+from footfall.engine.mobility import add_half_solved_forces, finish_solve, free_acceleration, write_columns
 from footfall.engine.other_bodies.near import free_far_places, lacks_room, locate_all, release_all
 from footfall.engine.other_bodies.near_pairs import find_pairs
 from footfall.engine.other_bodies.pairs import ground_slots
@@ -154,8 +154,7 @@ def prepare_operator(one: OneWorld, functions: Functions, given: Given, plan: Pl
         restore_near(points, contacts, scratch)
     elif turn >= FEW:  # the law is warm-started from its last solution, maybe on another branch
         keep_near(points, contacts, scratch)
-    mobility(world, points, contacts, scratch.centroid, scratch.half, scratch.block)
-    contacts.number[2] = world.qvel.size
+    write_columns(world, points, contacts, scratch.centroid)
     free_acceleration(world, points, contacts, scratch.centroid, scratch.half, world.qacc)
     roll_points(world.cvel, points, contacts)
     if plan.bends:

@@ -40,7 +40,7 @@ from footfall.engine.worlds.step import (
 )
 from footfall.kinds import Bool, Float, Int, Ints, Matrix, Tensor, Vector, zeros
 from footfall.solve.contact_problem import TRIES, limit_work, try_once
-from footfall.solve.contacts import Contacts
+from footfall.solve.contacts import KNOWN, NOTHING, Contacts
 from footfall.solve.gather import gather
 from footfall.solve.problem import MODE, NewtonScratch, Problem, ProblemScratch, Size, newton_scratch
 
@@ -86,7 +86,7 @@ class Gathered(NamedTuple):
 
     begin: Annotated[Ints, "K + 1"]  # where the near points of each of the K bodies begin
     slot: Annotated[Ints, "K"]  # which of them each of the B bodies is
-    number: Annotated[Ints, 4]  # N; 0; columns of ``response``; B
+    number: Annotated[Ints, 5]  # N; 0; columns of ``response``; B; how much of ``mobility`` is known
     points: Annotated[Ints, "P"]  # 0 to N - 1
     body: Annotated[Ints, "P"]
     near: Annotated[Ints, "K + 1"]
@@ -147,7 +147,7 @@ gathered_problem = gather(
 
 @inlined
 def gather_bodies(space: Space, to: Gathered) -> None:
-    """Write the bodies with near points, the first point of each, and their mobilities."""
+    """Write the bodies with near points, the first point of each, and their columns."""
     count, whole, bodies = space.number[0], space.number[2], 0
     for b in range(lane(), space.near.size, lanes()):
         to.begin[b] = space.near[b]
@@ -160,17 +160,13 @@ def gather_bodies(space: Space, to: Gathered) -> None:
     if lane() == 0:
         to.near[bodies] = count
         to.number[0], to.number[1], to.number[2], to.number[3] = count, 0, whole, bodies
+        to.number[KNOWN] = NOTHING
     wait()
     for j in range(lane(), whole, lanes()):
         to.weight[j] = space.qLDiagInv[j]
         for b in range(bodies):
             h, g = space.half[to.slot[b], j], to.response[b, j]
             g[0], g[1], g[2], g[3], g[4], g[5] = h[0], h[1], h[2], h[3], h[4], h[5]
-    for r in range(lane(), 6 * bodies, lanes()):
-        line, out = space.mobility[6 * to.slot[r // 6] + r % 6], to.mobility[r]
-        for b in range(bodies):
-            for k in range(6):
-                out[6 * b + k] = line[6 * to.slot[b] + k]
     for b in range(bodies):
         for i in range(to.near[b] + lane(), to.near[b + 1], lanes()):
             to.body[i] = b

@@ -12,7 +12,7 @@ from typing import Any
 
 from footfall.compiled import inlined, kernel, separate
 from footfall.kinds import Float, Int, Matrix, Vector
-from footfall.solve.contacts import OPEN, Contacts, coupled_signature
+from footfall.solve.contacts import ALL, OPEN, Contacts, coupled_signature, write_mobility
 from footfall.solve.dense import minimum_norm_solve
 from footfall.solve.problem import MEMORY_SIZE as OF_POINTS
 from footfall.solve.selection.soles import Workspace, workspace_type
@@ -138,6 +138,7 @@ def assemble(contacts: Contacts, dt: Float, work: Workspace) -> Int:
     multiplier. Returns the number of constraints.
     """
     feet, rows = contacts.near.size - 1, 0
+    write_mobility(contacts, ALL)
     for b in range(feet):
         work.row[b] = rows
         rows = put_joint(contacts, work, b, rows)
