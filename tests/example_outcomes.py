@@ -258,18 +258,6 @@ def impacts(command, capsys):
     assert found["law.restitution"]["value"] == pytest.approx(0.5, abs=0.05)
 
 
-def pulls(command, capsys):
-    times = np.arange(0.0, 0.2, 0.005)
-    lines = ["time,normal,tangential,trial"]
-    for trial, load in enumerate((20.0, 40.0, 60.0)):
-        force = np.where(times < 0.125, 4.0 * load * times, 0.4 * load)
-        lines += [f"{t:.3f},{load},{f:.6f},{trial}" for t, f in zip(times, force, strict=True)]
-    Path("pulls.csv").write_text("\n".join(lines))
-    assert main([*command, "--evaluations", "24", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)["parameters"]
-    assert found["ground.friction"]["value"] == pytest.approx(0.4, rel=0.03)
-
-
 def a_paper(command):
     assert main(command) == 0  # 1 if a claim that is said to be reproduced does not hold
 
@@ -481,7 +469,6 @@ OUTCOMES = {
     "identify tosses": tosses,
     "identify forces": forces,
     "identify impacts": impacts,
-    "identify pulls": pulls,
     "paper": a_paper,
     "plot": a_plot,
     "push-limit": push_limits,

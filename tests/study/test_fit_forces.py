@@ -1,4 +1,4 @@
-"""Fits to measured forces and pulls find what made them, in intervals that hold it, and say what they do not tell."""
+"""Fits to measured forces find what made them, in intervals that hold it, and say what they do not tell."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from motions import swaying
 
 import footfall as ff
 from footfall.cli import main
-from footfall.errors import FootfallError, StudyError
+from footfall.errors import StudyError
 from footfall.files.measured import Measured
 from footfall.study.fit import ForceTrial, fit
-from footfall.study.fit.trials import follow_forces, sled
-from footfall.study.identify import Pull
+from footfall.study.fit.trials import follow_forces
 
 NOISE = 0.02  # of the weight, of each sample of a force plate
 TRUTH = {"law.rest_penetration": 4e-4, "law.damping_ratio": 0.5}
@@ -95,32 +94,6 @@ def test_friction_is_not_identifiable_from_a_drop_and_is_from_a_slide():
     assert not one.note and one.low <= 0.4 <= one.high and one.high - one.low < 0.05
 
 
-def pulls(static, kinetic, seed=1, lasts=0.7):
-    """Loads of 20 to 60 N drawn for so many seconds, up to 0.88 of the load, with noise of 1 %."""
-    random = np.random.default_rng(seed)
-    found = []
-    for i, load in enumerate(np.linspace(20.0, 60.0, 4)):
-        time = np.arange(0.0, lasts, 0.005)
-        ratio = 0.88 * time / lasts
-        ratio = np.where(np.maximum.accumulate(ratio) > static, kinetic, ratio)
-        normal = load * (1.0 + 0.01 * random.normal(size=time.size))
-        found.append(Pull(f"pull {i}", time, normal, np.abs(load * (ratio + 0.01 * random.normal(size=time.size)))))
-    return found
-
-
-@pytest.mark.parametrize("law", ["time-stepping", "spring-damper"])
-def test_both_coefficients_are_found_from_pulls(law):
-    found = fit(law, pulls(0.6, 0.45), evaluations=40, workers=1)
-    static = found.ground.static_friction
-    values = {one.name: one for one in found.parameters}
-    assert found.ground.dynamic_friction == pytest.approx(0.45, rel=0.02)
-    # The sled breaks away within a step of 5 ms of where the load did: 0.006 of the ratio.
-    assert static == pytest.approx(0.6, abs=0.012)
-    assert not values["ground.friction"].note
-    if law == "time-stepping":  # the load has no springs under it: with springs it is not quite the same
-        assert values["ground.friction"].low <= 0.45 <= values["ground.friction"].high
-
-
 def test_what_is_no_trial_of_forces_is_refused_in_a_sentence():
     one = landings(1)[0]
     with pytest.raises(StudyError, match="whose forces"):
@@ -129,17 +102,6 @@ def test_what_is_no_trial_of_forces_is_refused_in_a_sentence():
         late = Measured(one.measured.time + by, one.measured.channels, one.measured.units, "z", "late")
         with pytest.raises(StudyError, match="counts from the start"):
             ForceTrial(late)
-    slid = Pull("slid", np.arange(50) * 0.01, np.full(50, 10.0), np.full(50, 4.0), np.ones(50, dtype=bool))
-    with pytest.raises(FootfallError, match="slides from its first samples"):
-        fit("time-stepping", [slid, slid])
-
-
-def test_a_sled_weighs_what_it_is_given_and_only_slides():
-    robot = sled(3.0)
-    assert robot.weight == pytest.approx(3.0 * 9.81)
-    rec = ff.Simulation(robot, ground=ff.Ground.plane(friction=0.5)).run(0.3, controller=lambda t, state: [5.0])
-    assert rec.qpos[-1, 0] == pytest.approx(0.0, abs=1e-3)
-    assert rec.total_force[-1, 0] == pytest.approx(-5.0, rel=0.01)
 
 
 def written(trial, path):
@@ -162,18 +124,6 @@ def test_the_command_fits_a_law_to_files_of_forces(tmp_path, capsys):
     for wrong, sentence in (("law.k", "PATH=LOW:HIGH"), ("law.k=a:b", "PATH=LOW:HIGH"), ("law.oops=1:2", "oops")):
         assert main([*command[:-2], wrong]) != 0
         assert sentence in capsys.readouterr().err
-
-
-def test_the_command_fits_friction_to_pulls(tmp_path, capsys):
-    rows = [
-        np.column_stack([one.time, one.normal, one.tangential, np.full(one.time.size, i)])
-        for i, one in enumerate(pulls(0.6, 0.45, lasts=0.4))
-    ]
-    path = tmp_path / "pulls.csv"
-    np.savetxt(path, np.vstack(rows), delimiter=",", header="time,normal,tangential,trial", comments="")
-    assert main(["identify", "pulls", str(path), "--law", "time-stepping", "--evaluations", "40"]) == 0
-    row = next(line for line in capsys.readouterr().out.splitlines() if "ground.friction" in line)
-    assert float(row.split()[1]) == pytest.approx(0.45, rel=0.05)
 
 
 def test_a_trial_starts_where_its_controller_does():

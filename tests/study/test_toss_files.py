@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 import footfall as ff
 from footfall.errors import StudyError
 from footfall.study.fit import box, fit, follow, load_tosses
-from footfall.study.fit.tosses import attitudes, step_of
+from footfall.study.fit.tosses import step_of
 from footfall.study.fit.trials import kind_of
 
 SIZE, MASS = (0.12, 0.08, 0.05), 0.6
@@ -22,6 +22,8 @@ def flown(number, rate, noise=0.0, seed=4, seconds=0.4):
     xml = f"""<mujoco><option timestep="0.0005" cone="elliptic"/><worldbody><geom type="plane" size="0 0 1"/>
     <body><freejoint/><geom type="box" size="0.06 0.04 0.025" mass="{MASS}"/></body></worldbody></mujoco>"""
     model = mujoco.MjModel.from_xml_string(xml)
+    steps = round(1.0 / (rate * model.opt.timestep))
+    model.opt.timestep = 1.0 / (rate * steps)
     data = mujoco.MjData(model)
     random = np.random.default_rng(seed)
     found = []
@@ -33,7 +35,7 @@ def flown(number, rate, noise=0.0, seed=4, seconds=0.4):
         start, poses = data.qvel.copy(), []
         for _ in range(round(seconds * rate)):
             poses.append(data.qpos + np.r_[random.normal(0, noise, 3), random.normal(0, 5 * noise, 4)])
-            for _ in range(round(1.0 / (rate * model.opt.timestep))):
+            for _ in range(steps):
                 mujoco.mj_step(model, data)
         found.append((np.array(poses), start))
     return found
@@ -113,7 +115,7 @@ def test_another_axis_up_and_other_units_are_told_and_read(noise, number, tmp_pa
     turn = Rotation.from_rotvec([-0.5 * np.pi, 0.0, 0.0])  # z to y
     turned = []
     for poses, start in tosses:
-        own = (turn * attitudes(poses[:, 3:])).as_quat()[:, [3, 0, 1, 2]]
+        own = (turn * Rotation.from_quat(poses[:, 3:], scalar_first=True)).as_quat(scalar_first=True)
         turned.append((np.hstack([poses[:, [0, 2, 1]] * [1, 1, -1], own]), start))
     body = {"size": SIZE, "mass": MASS, "inertia": MOMENTS}
     (tmp_path / "y.csv").write_text(table(turned, 100.0))
@@ -200,7 +202,7 @@ def test_friction_of_a_second_engine_is_recovered(tmp_path):
         tosses.append((np.array(poses), None))
     (tmp_path / "slides.csv").write_text(table(tosses, 100.0))
     found = load_tosses(tmp_path / "slides.csv", size=SIZE, mass=MASS, inertia=MOMENTS)
-    assert "robot.rounding" in kind_of(found, False).preset("time-stepping")[1]
+    assert "robot.rounding" in kind_of(found, False).beside
     friction = fit("time-stepping", found, {"ground.friction": (0.05, 1.0, "log")}, evaluations=16).parameters[0]
     assert friction.low < 0.3 < friction.high and friction.value == pytest.approx(0.3, rel=0.08)
 
@@ -208,14 +210,14 @@ def test_friction_of_a_second_engine_is_recovered(tmp_path):
 @pytest.mark.parametrize("digits", [3, 4, 6])
 def test_rounded_times_are_those_of_one_rate_for_all_tosses(digits, tmp_path):
     """148 frames per second written to the millisecond are 6 and 7 ms apart; tosses of other lengths average others."""
-    tosses = [(poses[: len(poses) - 7 * k], start) for k, (poses, start) in enumerate(flown(3, 200.0, noise=1e-4))]
+    tosses = [(poses[: len(poses) - 7 * k], start) for k, (poses, start) in enumerate(flown(3, 148.0, noise=1e-4))]
     lines = ["toss,time,x,y,z,qw,qx,qy,qz"]
     for number, (poses, _) in enumerate(tosses):
         for k, pose in enumerate(poses):
             lines.append(f"{number},{k / 148.0:.{digits}f}," + ",".join(f"{value:.6f}" for value in pose))
     path = tmp_path / "tosses.csv"
     path.write_text("\n".join(lines) + "\n")
-    body = {"size": SIZE, "mass": MASS, "inertia": MOMENTS, "start": "frame"}
+    body = {"size": SIZE, "mass": MASS, "inertia": MOMENTS}
     found = load_tosses(path, **body)
     assert [one.rate for one in found] == [148.0] * 3
     sim = ff.Simulation(box(SIZE, MASS, MOMENTS), law="time-stepping", dt=step_of(148.0, 1e-3))

@@ -162,25 +162,6 @@ class Forces(_Options):
         return self._report(trials, "body weights", robot=robot)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pulls(_Options):
-    """Fit a contact law and friction to pulls: a sled of the same load is drawn until it slides.
-
-    footfall identify pulls pulls.csv --law time-stepping
-
-    Files are those of footfall identify friction, which finds the same coefficients by regression, without a law.
-    """
-
-    data: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="DATA...")]
-    """tables, one pull or several each"""
-
-    def run(self) -> int:
-        from footfall.study.identify import read_pulls
-
-        trials = [pull for path in self.data for pull in read_pulls(path.expanduser())]
-        return self._report(trials, "weights of the load")
-
-
 def _ranges(texts: Sequence[str]) -> dict[str, Any] | None:
     """``law.k=1e3:1e6:log`` as a range by its name; None where there is none."""
     found: dict[str, Any] = {}
@@ -261,9 +242,8 @@ class Tosses(_Ranked):
     For a body other than ContactNets' cube, give --side or --size, --mass and --inertia.
 
     The fit finds the law's own parameters, friction and height of the ground, and side (of a box: rounding) and inertia
-    of the body. Initial velocities and gravity are taken from the free flight of the tosses; --start frame takes the
-    velocities of the file. With --out each fit is kept as NAME.json, which ff.law reads, with the profile of its loss
-    as NAME.png.
+    of the body. Initial velocities and gravity are taken from the free flight of the tosses. With --out each fit is
+    kept as NAME.json, which ff.law reads, with the profile of its loss as NAME.png.
     """
 
     unit_of_loss = "widths"
@@ -290,8 +270,6 @@ class Tosses(_Ranked):
     """of places, where a table does not state it"""
     up: Literal["z", "y", "x", "-z", "-y", "-x"] = "z"
     """the axis of places and quaternions that is up"""
-    start: Literal["flight", "frame"] = "flight"
-    """where velocities at the first frame are taken from"""
     half_turn: NotNegative = 1.0
     """widths that a fit counts half a turn as; 0 fits the place alone"""
 
@@ -313,7 +291,7 @@ class Tosses(_Ranked):
             raise UsageError(f"--inertia has {len(self.inertia)} numbers: give one, or three")
         width = None if self.size is not None else self.side
         inertia = self.inertia if len(self.inertia) == 3 else self.inertia[0]
-        others = given(self, "rate", "size", "mass", "start", "quaternion", "unit", "up", "half_turn")
+        others = given(self, "rate", "size", "mass", "quaternion", "unit", "up", "half_turn")
         return load_tosses(self.data[0] if len(self.data) == 1 else self.data, width=width, inertia=inertia, **others)
 
 
@@ -424,11 +402,9 @@ def _row(name: str, one: Coefficient) -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Identify:
-    """Find friction, restitution and parameters of contact laws from measurements: six kinds, each with its own help.
+    """Find friction, restitution and parameters of contact laws from measurements: five kinds, each with its own help.
 
     friction: coefficients from pulls, by regression.
-
-    pulls: a law and its friction from the same pulls.
 
     forces: a law from measured ground forces of a robot, such as drops.
 
@@ -439,7 +415,7 @@ class Identify:
     log: laws, the ground and the robot from its own log, judged on other parts of it and ranked.
     """
 
-    what: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="friction|pulls|forces|impacts|tosses|log")]
+    what: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="friction|forces|impacts|tosses|log")]
     """what to identify, or from what: footfall identify KIND --help says more"""
 
     def run(self) -> int:
@@ -448,7 +424,6 @@ class Identify:
 
 SUBCOMMANDS: dict[str, type] = {
     "friction": Friction,
-    "pulls": Pulls,
     "forces": Forces,
     "impacts": Impacts,
     "tosses": Tosses,

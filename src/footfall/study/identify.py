@@ -16,14 +16,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from footfall.arguments import public
 from footfall.errors import FootfallError, optional_package
 from footfall.files.tables import read_columns
-from footfall.measure.common import normal_force, once, tangential, threshold
+from footfall.measure.common import normal_force, tangential, threshold
 from footfall.recording import Recording, load_recording
 from footfall.solve.contacts import OPEN, SLIDE
 
@@ -287,30 +287,6 @@ def _onset(pull: Pull) -> Onset:
         when, level = when + (rest.mean() - level) / slope, rest.mean()
     load = float(normal[start:broke].mean())
     return Onset(pull.name, *sliding, float(when), load, float(level) * load)
-
-
-class Rise(NamedTuple):
-    """How a pull was drawn: from when to when, s, and how fast the ratio of the forces rose before it slid, 1/s."""
-
-    begin: float
-    end: float
-    rate: float
-
-
-@once
-def rise_of(pull: Pull) -> Rise:
-    """The line through the ratio of tangential to normal force before a pull breaks away; it begins at zero."""
-    loaded = _loaded(pull)
-    time, ratio = pull.time[loaded], pull.tangential[loaded] / pull.normal[loaded]
-    begin, broke, end = _parts(pull, time, ratio)
-    if pull.sliding is not None:
-        broke = int(np.argmax(pull.sliding[loaded])) if pull.sliding[loaded].any() else end
-    if broke - begin < 3:
-        raise FootfallError(f"{pull.name} slides from its first samples on: nothing shows how it was drawn")
-    slope, level = np.polyfit(time[begin:broke], ratio[begin:broke], 1)
-    if slope <= 0.0:
-        raise FootfallError(f"{pull.name}: the tangential force does not rise before it slides")
-    return Rise(float(-level / slope), float(time[end - 1]), float(slope))
 
 
 def _loaded(pull: Pull) -> np.ndarray:

@@ -1,9 +1,9 @@
 """Laws fitted to measurements: ``ff.fit("time-stepping", tosses[:30], judge=tosses[30:130])``.
 
 A fit simulates every trial with many parameters, first over the whole range and then downhill, and estimates how well
-the data determine each parameter. Trials are tosses, measured ground forces, pulls, or anything that a user's own
-function simulates. A law is fitted on some trials and judged on others; where fitting does not help, the result says
-so.
+the data determine each parameter. Trials are tosses, measured ground forces, impacts, parts of a log, or anything
+that a user's own function simulates. A law is fitted on some trials and judged on others; where fitting does not help,
+the result says so.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ from footfall.study.fit.trials import (
     kind_of,
     load_impacts,
     planar_impact,
+    preset,
 )
 from footfall.study.sweep.settings import ground_of, put_in
 
@@ -101,8 +102,8 @@ def fit(
     Args:
         law: a name or a law; what is not fitted keeps the value it has there.
         data: the trials: tosses (see ``load_tosses``), measured forces (``Measured``, or ``ForceTrial`` where the robot
-            does not start at home), parts of a robot's log (see ``windows``), pulls (see ``footfall.study.identify``),
-            single impacts (see ``load_impacts``), or whatever ``simulate`` takes.
+            does not start at home), parts of a robot's log (see ``windows``), single impacts (see ``load_impacts``), or
+            whatever ``simulate`` takes.
         parameters: ranges by path, ``{"law.k": (1e3, 1e6, "log"), "ground.friction": (0.1, 1.0)}``; ``robot.NAME`` is
             an argument of ``robot``. Left out, those of ``footfall.study.fit.trials``.
         judge: other trials, on which the result is judged.
@@ -239,7 +240,7 @@ class Simulations:
         dt: float | None,
     ) -> None:
         name = law if isinstance(law, str) else law.name
-        options, given = ({}, parameters) if parameters is not None else kind.preset(name)
+        options, given = ({}, parameters) if parameters is not None else preset(name, kind)
         options = {**options, **(law.options() if isinstance(law, Law) else {})}
         self.ranges = searching.as_ranges(given or {})
         self._settings = {

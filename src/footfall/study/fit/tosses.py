@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import mujoco
 import numpy as np
@@ -23,15 +23,12 @@ from footfall.arguments import public
 from footfall.errors import StudyError, optional_package
 from footfall.files.tables import known_unit, read_columns, time_column
 from footfall.given_numbers import NotNegative, Whole
+from footfall.logs.log import up_of
 from footfall.measure.common import once
 from footfall.measure.motion import turned
 from footfall.robot import Robot, load_robot
-from footfall.robot.rotations import product_of, quaternions_of, vectors_of
+from footfall.robot.rotations import matrix_of, product_of, quaternions_of, vectors_of
 from footfall.simulation import Simulation
-
-if TYPE_CHECKING:
-    from scipy.spatial.transform import Rotation
-
 
 #: Columns of a table that number or name its tosses.
 NUMBERS = re.compile(r"^(toss|trial|throw|run|drop|take|episode)[._ ]?(id|no|nr|number|index|name)?$", re.IGNORECASE)
@@ -47,34 +44,56 @@ TABLES = (".csv", ".tsv", ".txt", ".parquet")
 GRAVITY = 9.81
 
 
-class Poses(NamedTuple):
-    """One toss as a file has it: (T, 7) place (m) and quaternion w, x, y, z; (6,) velocities at the first frame."""
+#: Frames per second of the cube tosses of ContactNets, whose files do not state it.
+CONTACTNETS_RATE = 148.0
+
+
+@dataclass(frozen=True, eq=False)
+class Toss:
+    """A measured flight, landing and coming to rest of one free body.
+
+    Attributes:
+        name: such as "toss 17".
+        rate: frames per second.
+        qpos: (T, 7) place of the centre (m) and quaternion w, x, y, z, in MuJoCo's order.
+        qvel: (6,) at the first frame: velocity (m/s, world frame), angular velocity (rad/s, body frame).
+        width: m, side of the cube, what position errors are counted in.
+        mass, inertia: of the cube, kg and kg m2 about each axis, as far as known; three moments of a box.
+        gravity: m/s2, as the cameras see it; see the head of this module.
+        size: m, the three sides of a box; left out, it is a cube of this width.
+        half_turn: widths that half a turn counts as, where a fit adds errors of the attitude to those of the place.
+    """
 
     name: str
+    rate: float
     qpos: np.ndarray
     qvel: np.ndarray
-    rate: float | None  # frames per second, None where the file does not say it
+    width: float
+    mass: float = 0.37
+    inertia: float | tuple[float, float, float] = 0.00081
+    gravity: float = GRAVITY
+    size: tuple[float, ...] | None = None
+    half_turn: float = 1.0
 
 
-def _upright(poses: Poses, up: str) -> Poses:
+def _upright(toss: Toss, up: str) -> Toss:
     """The same toss in a frame whose z is the axis ``up`` of this one; spins are in the body's frame, and stay."""
     if up == "z":
-        return poses
-    Rotation = optional_package("scipy.spatial.transform").Rotation
-
+        return toss
     axis, sign = UP[up]
     # Half a turn about the bisector of both axes takes the one to the other; about x where they are opposite.
     between = sign * np.eye(3)[axis] + np.array([0.0, 0.0, 1.0])
     half = between / np.linalg.norm(between) if between.any() else np.array([1.0, 0.0, 0.0])
-    turn = Rotation.from_rotvec(np.pi * half)
-    turns = (turn * attitudes(poses.qpos[:, 3:])).as_quat()[:, [3, 0, 1, 2]]
-    qpos = np.hstack([turn.apply(poses.qpos[:, :3]), turns])
-    return poses._replace(qpos=qpos, qvel=np.concatenate([turn.apply(poses.qvel[:3]), poses.qvel[3:]]))
+    turn = np.concatenate([[0.0], half])
+    matrix = matrix_of(turn)
+    qpos = np.hstack([toss.qpos[:, :3] @ matrix.T, product_of(turn, toss.qpos[:, 3:])])
+    return replace(toss, qpos=qpos, qvel=np.concatenate([matrix @ toss.qvel[:3], toss.qvel[3:]]))
 
 
-def _of_file(source: Path, order: Order, scale: float, rate: float | None) -> list[Poses]:
+def _of_file(source: Path, order: Order, scale: float, rate: float | None, like: Toss) -> list[Toss]:
+    """The tosses of a file, of the body of another one."""
     if source.suffix.lower() in TABLES:
-        return _of_table(source, scale, rate)
+        return _of_table(source, scale, rate, like)
     try:
         with np.load(source, allow_pickle=False) as data:
             missing = [name for name in ("state", "toss") if name not in data]
@@ -90,17 +109,18 @@ def _of_file(source: Path, order: Order, scale: float, rate: float | None) -> li
     bad = np.flatnonzero(~np.isfinite(state).all(axis=1))
     if bad.size:
         raise StudyError(f"{source}: {bad.size} rows hold numbers that are not finite, the first is row {bad[0]}")
-    found = []
+    found, like = [], replace(like, rate=CONTACTNETS_RATE if rate is None else rate)
     for one in np.unique(number):
         own = state[number == one]
         turn = own[:, :4] if order == "wxyz" else own[:, [3, 0, 1, 2]]
-        poses = np.hstack([scale * own[:, 4:7], turn])
-        given = np.concatenate([scale * own[0, 10:13], own[0, 7:10]]) if state.shape[1] == 13 else None
-        found.append(_poses(f"toss {one}", poses, given, rate, str(source)))
+        toss = replace(like, name=f"toss {one}", qpos=np.hstack([scale * own[:, 4:7], turn]))
+        if state.shape[1] == 13:
+            toss = replace(toss, qvel=np.concatenate([scale * own[0, 10:13], own[0, 7:10]]))
+        found.append(_checked(toss, str(source)))
     return found
 
 
-def _of_table(source: Path, scale: float, rate: float | None) -> list[Poses]:
+def _of_table(source: Path, scale: float, rate: float | None, like: Toss) -> list[Toss]:
     """Tosses of a table: x, y, z, qw, qx, qy, qz by name, time or a rate, and a number of the toss if more."""
     try:
         values, units, stated, done, texts = read_columns(source)
@@ -123,7 +143,11 @@ def _of_table(source: Path, scale: float, rate: float | None) -> list[Poses]:
     frames = rate if rate is not None else stated
     if time is not None:
         frames = _rate_of({name: time[own] for name, own in found.items()}, rate, str(source))
-    return [_poses(name, poses[own], None, frames, str(source)) for name, own in found.items()]
+    like = replace(like, rate=np.nan if frames is None else frames)
+    tosses = [_checked(replace(like, name=name, qpos=poses[own]), str(source)) for name, own in found.items()]
+    if frames is None:
+        raise StudyError(f"{source} has neither times nor a rate: give rate= in frames per second")
+    return tosses
 
 
 #: Largest relative difference between a given rate and that of the times.
@@ -175,52 +199,20 @@ def _columns(source: Path, names: Iterable[str], pattern: re.Pattern[str], axes:
     return [found[axis] for axis in axes]
 
 
-def _poses(name: str, poses: np.ndarray, given: np.ndarray | None, rate: float | None, source: str) -> Poses:
-    if len(poses) < 2:
-        raise StudyError(f"{source}: {name} has a single frame")
-    if not np.isfinite(poses).all():
-        bad = int(np.flatnonzero(~np.isfinite(poses).all(axis=1))[0])
-        raise StudyError(f"{source}: {name} has a gap in frame {bad}: fill it, or cut the toss there")
-    length = np.linalg.norm(poses[:, 3:7], axis=1, keepdims=True)
-    if (np.abs(length - 1.0) > 0.05).any():
-        worst = float(length[np.abs(length - 1.0).argmax(), 0])
+def _checked(toss: Toss, source: str) -> Toss:
+    """The toss with quaternions of length 1, or an error where its poses are none."""
+    if len(toss.qpos) < 2:
+        raise StudyError(f"{source}: {toss.name} has a single frame")
+    bad = np.flatnonzero(~np.isfinite(toss.qpos).all(axis=1))
+    if bad.size:
+        raise StudyError(f"{source}: {toss.name} has a gap in frame {bad[0]}: fill it, or cut the toss there")
+    length = np.linalg.norm(toss.qpos[:, 3:], axis=1, keepdims=True)
+    worst = float(length[np.abs(length - 1.0).argmax(), 0])
+    if abs(worst - 1.0) > 0.05:
         raise StudyError(
-            f"{source}: a quaternion of {name} is of length {worst:.3g} and not 1: are these columns quaternions?"
+            f"{source}: a quaternion of {toss.name} is of length {worst:.3g} and not 1: are these columns quaternions?"
         )
-    qpos = np.hstack([poses[:, :3], poses[:, 3:7] / length])
-    return Poses(name, qpos, np.zeros(6) if given is None else given, rate)
-
-
-#: Frames per second of the cube tosses of ContactNets, whose files do not state it.
-CONTACTNETS_RATE = 148.0
-
-
-@dataclass(frozen=True, eq=False)
-class Toss:
-    """A measured flight, landing and coming to rest of one free body.
-
-    Attributes:
-        name: such as "toss 17".
-        rate: frames per second.
-        qpos: (T, 7) place of the centre (m) and quaternion w, x, y, z, in MuJoCo's order.
-        qvel: (6,) at the first frame: velocity (m/s, world frame), angular velocity (rad/s, body frame).
-        width: m, side of the cube, what position errors are counted in.
-        mass, inertia: of the cube, kg and kg m2 about each axis, as far as known; three moments of a box.
-        gravity: m/s2, as the cameras see it; see the head of this module.
-        size: m, the three sides of a box; left out, it is a cube of this width.
-        half_turn: widths that half a turn counts as, where a fit adds errors of the attitude to those of the place.
-    """
-
-    name: str
-    rate: float
-    qpos: np.ndarray
-    qvel: np.ndarray
-    width: float
-    mass: float = 0.37
-    inertia: float | tuple[float, float, float] = 0.00081
-    gravity: float = GRAVITY
-    size: tuple[float, ...] | None = None
-    half_turn: float = 1.0
+    return replace(toss, qpos=np.hstack([toss.qpos[:, :3], toss.qpos[:, 3:] / length]))
 
 
 #: The error of ``follow`` that a fit minimises.
@@ -297,7 +289,6 @@ def load_tosses(
     size: Sequence[float] | None = None,
     mass: float = 0.37,
     inertia: float | Sequence[float] = 0.00081,
-    start: Literal["flight", "frame"] = "flight",
     quaternion: Order = "wxyz",
     unit: str = "m",
     up: Literal["z", "y", "x", "-z", "-y", "-x"] = "z",
@@ -316,9 +307,9 @@ def load_tosses(
     them; ``width``, m, is what errors are counted in, the mean side where it is left out; ``half_turn`` widths are what
     a fit counts half a turn as, 0 for the place alone.
 
-    Velocities of a file are differences of two frames, with their noise and half a frame late. With ``start="flight"``
-    the velocity at the first frame, and gravity, are those of the free flight before the first touch instead, see
-    the head of this module; ``"frame"`` takes the file's own, and 9.81 m/s2.
+    The velocity at the first frame, and gravity, are those of the free flight before the first touch, see the head of
+    this module: velocities of a file are differences of two frames, with their noise and half a frame late, and count
+    where a flight is too short to tell.
     """
     sides = None if size is None else tuple(float(one) for one in size)
     if sides is not None and (len(sides) != 3 or min(sides) <= 0.0):
@@ -332,18 +323,12 @@ def load_tosses(
     scale = known_unit(unit)
     if scale is None or scale[1] != "m":
         raise StudyError(f"places are in a unit of length, such as m or mm, not in '{unit}'")
-    sources = [path] if isinstance(path, str | os.PathLike) else list(path)
-    found = []
-    for source in (Path(one).expanduser() for one in sources):
-        for one in _of_file(source, quaternion, scale[0], rate):
-            frames = one.rate if one.rate is not None else rate
-            if frames is None and source.suffix.lower() in TABLES:
-                raise StudyError(f"{one.name} has neither times nor a rate: give rate= in frames per second")
-            toss, known = _upright(one, up), CONTACTNETS_RATE if frames is None else frames
-            found.append(Toss(toss.name, known, toss.qpos, toss.qvel, width, mass, own, GRAVITY, sides, half_turn))
+    sources = [Path(one).expanduser() for one in ([path] if isinstance(path, str | os.PathLike) else path)]
+    like = Toss("", np.nan, np.zeros((0, 7)), np.zeros(6), width, mass, own, GRAVITY, sides, half_turn)
+    found = [_upright(one, up) for source in sources for one in _of_file(source, quaternion, scale[0], rate, like)]
     if not found:
         raise StudyError("no toss was given")
-    return started_from_flight(found, str(path) if len(sources) == 1 else "the tosses") if start == "flight" else found
+    return started_from_flight(found, str(path) if len(sources) == 1 else "the tosses")
 
 
 def started_from_flight(tosses: Sequence[Toss], source: str = "the tosses") -> list[Toss]:
@@ -499,13 +484,6 @@ def _spinning(moments: tuple[float, ...]) -> mujoco.MjModel:
     return spec.compile()
 
 
-def attitudes(quaternions: np.ndarray) -> Rotation:
-    """Rotations from quaternions (N, 4) w, x, y, z."""
-    Rotation = optional_package("scipy.spatial.transform").Rotation
-
-    return Rotation.from_quat(quaternions[:, [1, 2, 3, 0]])
-
-
 #: Largest relative standard error of measured gravity, and its largest relative difference from 9.81 m/s2.
 KNOWN_TO, BELIEVED = 0.005, 0.06
 #: Difference from 9.81 m/s2, in standard errors, above which gravity that is not believed is refused.
@@ -587,5 +565,4 @@ def check_poses(tosses: Sequence[Toss], source: str) -> None:
 
 def _tilt(turns: np.ndarray) -> np.ndarray:
     """Angle (rad) between the vertical and the nearest axis of bodies with attitudes (N, 4)."""
-    upright = np.abs(attitudes(turns).as_matrix()[:, 2])
-    return np.arccos(np.minimum(upright.max(axis=1), 1.0))
+    return np.arccos(np.minimum(np.abs(up_of(turns)).max(axis=1), 1.0))

@@ -1,9 +1,4 @@
-"""Trials other than tosses that a law is fitted to: ground forces, single impacts, pulls; and the set-up of each kind.
-
-A pull: while a load sticks, friction balances the pull, so the measured force is the pull; once it slides, the measured
-force is friction, however it moves. A sled of the same load is pulled along the line through the measured forces before
-they break away, extrapolated.
-"""
+"""Trials other than tosses that a law is fitted to: ground forces and single impacts; and the set-up of each kind."""
 
 from __future__ import annotations
 
@@ -13,16 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
-import mujoco
 import numpy as np
 
-from footfall.control.base import control_pointer
 from footfall.errors import SolveError, StudyError, did_you_mean
 from footfall.files.measured import Measured
 from footfall.files.tables import read_columns
-from footfall.ground import Ground
 from footfall.measure.common import once
 from footfall.measure.forces import measured_feet
 from footfall.record import Push
@@ -33,8 +25,7 @@ from footfall.solve.impacts import Collision
 from footfall.standing import unit_rise
 from footfall.study.fit.logs import LogTrial, follow_log, of_robot, varied
 from footfall.study.fit.search import Range
-from footfall.study.fit.tosses import GRAVITY, TOSS_WEIGHTS, Toss, box, cube, follow, step_of
-from footfall.study.identify import Pull, rise_of
+from footfall.study.fit.tosses import TOSS_WEIGHTS, Toss, box, cube, follow, step_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,69 +308,8 @@ def _impossible(rows: _Impacts, mass: float, inertia: float) -> np.ndarray:
     return np.minimum(wrong / np.maximum(before, 1e-300), 1.0)
 
 
-#: Steps between two changes of the force that draws the sled, and the size of the sled, m.
-CONTROL_STEPS, SIZE = 5, (0.2, 0.1, 0.05)
-
-
-def sled(mass: float = 1.0) -> Robot:
-    """A block (kg) on rails along x and z that touches with four corners, and a motor that draws it along x."""
-    x, y, z = (0.5 * side for side in SIZE)
-    spec = mujoco.MjSpec()
-    spec.modelname = "sled"
-    body = spec.worldbody.add_body(name="sled", pos=[0.0, 0.0, z])
-    for name, axis in (("along", [1, 0, 0]), ("up", [0, 0, 1])):
-        body.add_joint(name=name, type=mujoco.mjtJoint.mjJNT_SLIDE, axis=axis)
-    body.add_geom(name="sled", type=mujoco.mjtGeom.mjGEOM_BOX, size=[x, y, z], mass=mass)
-    rope = spec.add_actuator(name="rope", target="along", trntype=mujoco.mjtTrn.mjTRN_JOINT)
-    rope.gainprm[0] = 1.0
-    corners = np.array([(a, b, -z) for a in (-x, x) for b in (-y, y)])
-    return load_robot(spec, feet={"sled": ("sled", corners)})
-
-
-def _draw(time, qpos, qvel, ctrl, gains):
-    ctrl[0] = gains[0] * time
-    return 0
-
-
-@dataclass(frozen=True)
-class Rope:
-    """Pulls a sled with a force that grows at a constant rate, N/s; compiled, since a fit pulls thousands of times."""
-
-    rate: float
-
-    @staticmethod
-    def pointer() -> Any:
-        return control_pointer(_draw)
-
-    def gains(self, robot: Robot, ground: Ground, dt: float) -> np.ndarray:
-        """The parameter of the compiled controller."""
-        return np.array([self.rate])
-
-
-def follow_pull(sim: Simulation, pull: Pull) -> dict[str, float]:
-    """Root mean square of the difference of the tangential forces in weights of the load, while it is drawn.
-
-    It is no vector: where the load breaks away the difference jumps, and a search by slopes ends beside the minimum.
-    """
-    rise = rise_of(pull)
-    weight, duration = sim.robot.weight, rise.end - rise.begin
-    rec = sim.run(
-        duration,
-        controller=Rope(weight * rise.rate),
-        control_dt=CONTROL_STEPS * sim.dt,
-        record_dt=CONTROL_STEPS * sim.dt,
-    )
-    seen = (pull.time >= rise.begin) & (pull.time <= rise.end)
-    measured = pull.tangential[seen] / np.maximum(pull.normal[seen], 1e-9)
-    simulated = np.linalg.norm(rec.total_force[:, :2], axis=1) / weight
-    miss = np.interp(pull.time[seen] - rise.begin, rec.time, simulated) - measured
-    return {"friction_weights": float(np.sqrt(np.mean(miss**2)))}
-
-
 #: Step where the trials do not say otherwise, s, and the longest under a law that finds events within it.
 STEP, LONGEST_PERIOD = 1e-3, 1e-2
-#: Ranges of friction under a sled; static friction below dynamic friction is not allowed.
-PULLED = {"ground.friction": Range(0.03, 1.5, "log", 0.3), "ground.static_friction": Range(0.03, 1.5, "log", 0.4)}
 #: Of impacts alone.
 IMPACTS = {"law.restitution": Range(0.0, 1.0, "linear", 0.0), "ground.friction": Range(0.0, 1.5, "linear", 0.3)}
 
@@ -394,14 +324,8 @@ class Kind(NamedTuple):
     weights: Mapping[str, float] | None  # with which errors are added to the loss, each with one if None
     robot: Robot | Callable[..., Robot] | None  # that of the trials, where none is given
     dt: float | None  # s; None for the longest up to 1 ms in which the law is stable
-    #: Options of the law and what is fitted, by the law's name, where no parameters are given.
-    preset: Callable[[str], tuple[dict[str, Any], dict[str, Range]]]
-
-
-def _of_forces(law: str) -> tuple[dict[str, Any], dict[str, Range]]:
-    """The parameters without the height of the ground: the robot is set down on it."""
-    options, ranges = preset(law)
-    return options, {name: own for name, own in ranges.items() if name != "ground.height"}
+    beside: Mapping[str, Range]  # what is fitted where no parameters are given, beside the law's own
+    of_law: bool = True  # whether the law's own are
 
 
 def _thrown(toss: Toss) -> tuple[Callable[..., Robot], dict[str, Range]]:
@@ -421,41 +345,27 @@ def kind_of(data: Sequence[Any], own_robot: bool, events: bool = False, own_way:
     first = data[0]
     if isinstance(first, Toss):
         body, of_body = _thrown(first)
-
-        def of_tosses(law: str) -> tuple[dict[str, Any], dict[str, Range]]:
-            options, ranges = preset(law)
-            return options, ranges if own_robot else {**ranges, **of_body}
-
-        return Kind(
-            data, follow, TOSS_WEIGHTS, body, step_of(first.rate, LONGEST_PERIOD if events else STEP), of_tosses
-        )
+        dt = step_of(first.rate, LONGEST_PERIOD if events else STEP)
+        return Kind(data, follow, TOSS_WEIGHTS, body, dt, GROUND if own_robot else {**GROUND, **of_body})
     if isinstance(first, Measured | ForceTrial):
         if not own_robot:
             raise StudyError("whose forces are these? Give robot=, and a ForceTrial where it does not start at home")
         trials = [ForceTrial(one) if isinstance(one, Measured) else one for one in data]
-        return Kind(trials, follow_forces, None, None, None, _of_forces)
+        friction = {"ground.friction": GROUND["ground.friction"]}  # the robot is set down on the ground
+        return Kind(trials, follow_forces, None, None, None, friction)
     if isinstance(first, LogTrial):
-        robot = first.log.robot
-        ranges = {} if own_robot else of_robot(robot)
-        body = cast(Any, None if own_robot else partial(varied, robot))
-
-        def of_logs(law: str) -> tuple[dict[str, Any], dict[str, Range]]:
-            options, own = _of_forces(law)
-            return options, {**own, **ranges, "ground.friction": Range(0.1, 1.5, "log", 0.7)}
-
-        return Kind(data, follow_log, None, body, None, of_logs)
+        robot, friction = first.log.robot, {"ground.friction": Range(0.1, 1.5, "log", 0.7)}
+        if own_robot:
+            return Kind(data, follow_log, None, None, None, friction)
+        return Kind(data, follow_log, None, partial(varied, robot), None, {**friction, **of_robot(robot)})
     if isinstance(first, ImpactTrial):
-        return Kind(data, follow_impact, None, load_robot("ball"), STEP, lambda law: ({}, IMPACTS))
-    if isinstance(first, Pull):
-        loads = [pull.normal[pull.normal > 0.5 * pull.normal.max()].mean() for pull in data]
-        return Kind(data, follow_pull, None, sled(float(np.mean(loads)) / GRAVITY), STEP, lambda law: ({}, PULLED))
+        return Kind(data, follow_impact, None, load_robot("ball"), STEP, IMPACTS, of_law=False)
     if not own_way:
         raise StudyError(
-            "a trial is a Toss, measured forces, a part of a log, a pull or an impact, or what simulate= takes, and "
-            "not a "
+            "a trial is a Toss, measured forces, a part of a log or an impact, or what simulate= takes, and not a "
             f"{type(first).__name__}"
         )
-    return Kind(data, follow, TOSS_WEIGHTS, cube, STEP, preset)
+    return Kind(data, follow, TOSS_WEIGHTS, cube, STEP, GROUND)
 
 
 def _springs(damping: float) -> dict[str, Range]:
@@ -466,37 +376,33 @@ def _springs(damping: float) -> dict[str, Range]:
     }
 
 
-#: Options a law is given beside what is fitted, and the parameters. Bounds are wide: a decade or more for stiffness and
-#: damping, the whole possible range for restitution and friction. For a law that is not here, parameters must be named.
-PRESETS: dict[str, tuple[dict[str, Any], dict[str, Range]]] = {
-    "spring-damper": ({}, _springs(2.0)),
-    "hunt-crossley": ({}, _springs(4.0)),
-    "distributed": ({}, _springs(4.0)),
-    "linearizing-penalty": (
-        {},
-        {"law.kp": Range(50.0, 1e5, "log", 500.0), "law.kv": Range(20.0, 2000.0, "log", 250.0)},
-    ),
-    "constraint-selection": ({}, {"law.v_t": Range(1e-3, 1.0, "log", 0.1)}),
-    "time-stepping": (
-        {},
-        {
-            "law.restitution": Range(0.0, 0.8, "linear", 0.0),
-            "law.impact_friction": Range(0.5, 1.0, "linear", 1.0),
-        },
-    ),
-    # Errors of 0.1 um a step are far below what cameras see, and take two thirds of the time.
-    "acceleration-complementarity": (
-        {"tolerance": 1e-7},
-        {"law.restitution": Range(0.0, 0.8, "linear", 0.0)},
-    ),
-    "mujoco": (
-        {"cone": "elliptic", "solref": [0.02, 1.0]},
-        {
-            "law.solref.0": Range(2e-3, 5e-2, "log", 0.02),
-            "law.solref.1": Range(0.1, 2.0, "log", 1.0),
-            "law.impratio": Range(1.0, 100.0, "log", 1.0),
-        },
-    ),
+#: Of laws. Bounds are wide: a decade or more for stiffness and damping, the whole possible range for restitution and
+#: friction. For a law that is not here, parameters must be named.
+PRESETS: dict[str, dict[str, Range]] = {
+    "spring-damper": _springs(2.0),
+    "hunt-crossley": _springs(4.0),
+    "distributed": _springs(4.0),
+    "linearizing-penalty": {
+        "law.kp": Range(50.0, 1e5, "log", 500.0),
+        "law.kv": Range(20.0, 2000.0, "log", 250.0),
+    },
+    "constraint-selection": {"law.v_t": Range(1e-3, 1.0, "log", 0.1)},
+    "time-stepping": {
+        "law.restitution": Range(0.0, 0.8, "linear", 0.0),
+        "law.impact_friction": Range(0.5, 1.0, "linear", 1.0),
+    },
+    "acceleration-complementarity": {"law.restitution": Range(0.0, 0.8, "linear", 0.0)},
+    "mujoco": {
+        "law.solref.0": Range(2e-3, 5e-2, "log", 0.02),
+        "law.solref.1": Range(0.1, 2.0, "log", 1.0),
+        "law.impratio": Range(1.0, 100.0, "log", 1.0),
+    },
+}
+#: Options that a law has beside these. Errors of 0.1 um a step are far below what cameras see, and take two thirds of
+#: the time.
+OPTIONS: dict[str, dict[str, Any]] = {
+    "acceleration-complementarity": {"tolerance": 1e-7},
+    "mujoco": {"cone": "elliptic", "solref": [0.02, 1.0]},
 }
 #: Of a level ground.
 GROUND = {"ground.friction": Range(0.03, 1.0, "log", 0.2), "ground.height": Range(-5e-3, 5e-3, "linear", 0.0)}
@@ -524,10 +430,11 @@ def of_box(sides: Sequence[float]) -> dict[str, Range]:
     }
 
 
-def preset(law: str) -> tuple[dict[str, Any], dict[str, Range]]:
-    """Options and parameters of a law by name, those of the ground after them."""
+def preset(law: str, kind: Kind) -> tuple[dict[str, Any], dict[str, Range]]:
+    """Options of a law by name, and what is fitted of it and beside it."""
+    if not kind.of_law:
+        return {}, dict(kind.beside)
     if law not in PRESETS:
         known = did_you_mean(law, PRESETS)
         raise StudyError(f"which parameters of '{law}' shall be fitted? Give parameters=; by themselves, {known}")
-    options, own = PRESETS[law]
-    return dict(options), {**own, **GROUND}
+    return OPTIONS.get(law, {}), {**PRESETS[law], **kind.beside}
