@@ -210,8 +210,8 @@ class Experiment:
     """An experiment of a paper, as it is done here.
 
     ``run()`` gives the data, ``judge(data)`` what is found for each claim, ``draw(figure, data)`` fills a matplotlib
-    figure (or a part of one) of ``height`` inches. ``figures`` are the paper's figures it stands for, ``varies`` what a
-    challenge varies.
+    figure (or a part of one) of ``height`` inches, if the paper has one. ``figures`` are the paper's figures or
+    sections it stands for, ``varies`` what a challenge varies.
     """
 
     name: str
@@ -219,7 +219,7 @@ class Experiment:
     title: str
     run: Callable[[], Any]
     judge: Callable[[Any], Iterable[Finding]]
-    draw: Callable[[Any, Any], None]
+    draw: Callable[[Any, Any], None] | None = None
     height: float = 4.0
     varies: tuple[Vary, ...] = ()
 
@@ -315,7 +315,7 @@ def _experiment(
     """An experiment as ``paper.toml`` describes it."""
     module, _, own = functions.partition(".")
     found = vars(import_module(f"{package}.{module}"))
-    run, judge, draw = (found[f"{part}_{own}"] for part in ("run", "judge", "draw"))
+    run, judge, draw = found[f"run_{own}"], found[f"judge_{own}"], found.get(f"draw_{own}")
     vary = tuple(Vary(what, f"{package}.{of.split('.')[0]}", of.split(".")[1], _frozen(to)) for what, of, to in varies)
     return Experiment(name=name, figures=tuple(figures), run=run, judge=judge, draw=draw, varies=vary, **more)
 

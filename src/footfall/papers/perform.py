@@ -141,7 +141,7 @@ def perform(
         say(f"{where}: {experiment.title}")
         data = experiment.run()
         own = judged[experiment.name] = tuple(paper.claims_of(experiment, data))
-        if out is not None:
+        if out is not None and experiment.draw is not None:
             with new_figure(experiment.height) as figure:
                 experiment.draw(figure, data)
                 drawn[experiment.name] = save_plot(figure, out / f"{experiment.name}.png")

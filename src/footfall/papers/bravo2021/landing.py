@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import footfall as ff
-from footfall.papers.base import Findings, panel, seen, unlike
+from footfall.papers.base import Findings, seen, unlike
 from footfall.papers.bravo2021.gait import FRICTION
 from footfall.solve.contacts import OPEN
 
@@ -67,12 +67,3 @@ def judge_landings(data: Landings) -> Findings:
     yield seen("fixed-step", told, holds=len(landed) < total and stepped.failure is None)
     ended = data.bouncing.failure is None
     yield unlike("blocking", "goes on to its end" if ended else "blocks", holds=not ended)
-
-
-def draw_landings(figure: Any, data: Landings) -> None:
-    tilt, impacts = figure.subplots(1, 2)
-    both = zip(data.rocking[ROCKS], ("from event to event", "in time steps"), strict=True)
-    tilts = ((rec.time, np.degrees(2.0 * np.arcsin(rec.qpos[:, 5])), name) for rec, name in both)
-    panel(tilt, *tilts, ylabel="tilt (°)", title=f"a brick {ROCKS:g} m high, let go on an edge")
-    counts = ((rec.time, np.cumsum(rec.signals["impacts"]), f"{h:g} m high") for h, (rec, _) in data.rocking.items())
-    panel(impacts, *counts, ylabel="impacts", title="from event to event")

@@ -9,9 +9,8 @@ import mujoco
 import numpy as np
 
 import footfall as ff
-from footfall.papers.base import Findings, panel, seen, unlike
+from footfall.papers.base import Findings, seen, unlike
 from footfall.papers.bravo2021.gait import FRICTION
-from footfall.show.style import BLUE, VERMILION
 from footfall.standing import in_pose, inertia_of, jacobian_at, point_jacobian
 
 STATES, SEED = 300, 5
@@ -75,14 +74,6 @@ def judge_solvers(data: Solved) -> Findings:
     yield seen("equivalent", residuals, holds=max(worst.values()) < 1e-8 and solved, taken=taken)
 
 
-def draw_solvers(figure: Any, data: Solved) -> None:
-    left, right = figure.subplots(1, 2)
-    states, look = np.arange(STATES), {"xlabel": "states, sorted"}
-    residuals = ((states, np.sort(np.maximum(one, 1e-18)), name) for name, one in data.residual.items())
-    panel(left, *residuals, yscale="log", ylabel="residual of (15)-(16)", **look)
-    panel(right, *((states, np.sort(one), "") for one in data.iterations.values()), ylabel="iterations", **look)
-
-
 # ---- signs and ranks of the printed equations -------------------------------------------------------------------
 
 POSES = 20  # random postures and velocities
@@ -133,12 +124,3 @@ def judge_printed(data: Printed) -> Findings:
     yield unlike(
         "underactuated", f"{data.ranks.min():.0f} of {data.freedoms}", holds=bool(data.ranks.max() < data.freedoms)
     )
-
-
-def draw_printed(figure: Any, data: Printed) -> None:
-    axis = figure.subplots()
-    axis.plot(data.bias, data.foot, "o", color=VERMILION, label="(31) as printed")
-    axis.plot(data.bias, np.zeros(POSES), "o", color=BLUE, label="with minus")
-    axis.set(xlabel="size of J' q' (m/s²)", ylabel="acceleration (m/s²)", title="(31): a foot that is held")
-    axis.margins(x=0.03)
-    axis.legend()

@@ -8,7 +8,7 @@ import numpy as np
 
 import footfall as ff
 from footfall.measure.common import runs
-from footfall.papers.base import Findings, level, near, panel, seen
+from footfall.papers.base import Findings, near, panel, seen
 from footfall.solve.contacts import OPEN
 from footfall.standing import at_home, in_pose, inertia_of, point_jacobian
 
@@ -154,12 +154,3 @@ def judge_models(data: Models) -> Findings:
     known, told = VISCOUS * BALL, ", ".join(f"{f:.3g}" for f in (*first, pull))
     jumps = max(abs(f / known - 1.0) for f in first) < 0.3
     yield seen("kelvin", told, should=f"{known:g} at once, then below 0", holds=jumps and pull < 0.0)
-
-
-def draw_models(figure: Any, data: Models) -> None:
-    axis, curves = figure.subplots(), []
-    for name, rec, viscous in (("(13)", data.hertz, 0.0), ("(14)", data.kelvin[BALL_DT], VISCOUS)):
-        depth, speed = np.maximum(0.0, -rec.gap[:, 0]), rec.velocity[:, 0, 2]
-        curves.append((1e3 * rec.time, HERTZ * depth**1.5 - viscous * speed * (depth > 0.0), name))
-    panel(axis, *curves, xlabel="time (ms)", ylabel="normal force (N)", title="a ball that lands with 1 m/s")
-    level(axis, 0.0)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 import footfall as ff
-from footfall.papers.base import Findings, near, panel, seen, unlike
+from footfall.papers.base import Findings, near, seen, unlike
 from footfall.standing import in_pose, inertia_of, point_jacobian
 
 DT, GRAVITY = 1e-3, 9.81  # s, m/s2
@@ -104,13 +104,3 @@ def judge_pulls(data: Pulls) -> Findings:
     spread = {name: float(np.ptp(one)) for name, one in data.braked.items()}
     differs = spread["polyhedral, 4 facets"] > 0.1 and spread["constraint-selection"] < 1e-3
     yield seen("anisotropic", "; ".join(f"{name} {one:.2g}" for name, one in spread.items()), holds=differs)
-
-
-def draw_pulls(figure: Any, data: Pulls) -> None:
-    axis, lines = figure.subplots(), []
-    for sole, fit in data.noisy.items():
-        onsets = [(one.normal, one.tangential) for one in fit.pulls if one.normal is not None]
-        axis.plot(*zip(*onsets, strict=True), "o")
-        slope = fit.static.value if fit.static else float("nan")
-        lines.append(([0.0, 55.0], [0.0, 55.0 * slope], f"{sole}: {slope:.3f}"))
-    panel(axis, *lines, xlabel="normal force (N)", ylabel="pull at which it slips (N)")

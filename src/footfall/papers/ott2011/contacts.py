@@ -10,7 +10,7 @@ import numpy as np
 import footfall as ff
 from footfall.engine.replay import replay_places
 from footfall.errors import optional_package
-from footfall.papers.base import Findings, panel, seen
+from footfall.papers.base import Findings, seen
 from footfall.papers.ott2011 import setup
 from footfall.robot.built_in.torque_biped import Parameters, build
 from footfall.standing import scratch_data
@@ -136,17 +136,3 @@ def _lifted(rec: ff.Recording) -> float:
     data = scratch_data(rec.robot.model)
     right, left = replay_places(data, rec.qpos[::50], [data.body(foot).xpos for foot in ("right_foot", "left_foot")])
     return float((right - left)[:, 2].min())
-
-
-def draw_contacts(figure: Any, data: Contacts) -> None:
-    error, one, hand = figure.subplots(1, 3)
-    away = (rec.signals["com_error"][:, c] for c, rec in enumerate(data.single.values()))
-    errors = zip(data.single.items(), away, strict=True)
-    curves = ((rec.time, 1e3 * own, f"pushed in {name}") for (name, rec), own in errors)
-    panel(error, *curves, title="on one foot: com error (mm)", xlim=(0.4, 2.0))
-    rec = data.single["y"]
-    forces = ((rec.time, force, "") for force in rec.force[:, rec.foot("left"), 2].T)
-    panel(one, *forces, title="pushed in y: its four points (N)", ylim=(0.0, 280.0), xlim=(0.4, 2.0))
-    rec = data.hand
-    carried = ((rec.time, rec.foot_force[:, f, 2], foot.name) for f, foot in enumerate(rec.robot.feet))
-    panel(hand, *carried, title="leaning: vertical forces (N)")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 import footfall as ff
 from footfall.control.contact_forces import ContactForces
-from footfall.papers.base import Findings, level, panel, seen, unlike
+from footfall.papers.base import Findings, seen, unlike
 from footfall.papers.ott2011.setup import FLOOR, sideways, stand
 
 POINTS = 8
@@ -57,11 +57,3 @@ def judge_times(data: Times) -> Findings:
         holds=data.broken > 0.0 and data.kept == 0.0,
     )
     yield seen("fast", f"{median:.3g}, {late:.3g}, {worst:.3g} µs", holds=median < 200.0)
-
-
-def draw_times(figure: Any, data: Times) -> None:
-    axis, shares = figure.subplots(1, 1), np.linspace(0.0, 100.0, data.us.size)
-    panel(axis, (shares, np.sort(data.us), "the best of three tries"), yscale="log", xlabel="problems, sorted (%)")
-    axis.set(ylabel="time (µs)", title=f"one force distribution, {data.us.size} problems")
-    for value, name in ((200.0, "the paper's 200 µs"), (float(np.median(data.us)), "median")):
-        level(axis, value, name)

@@ -11,7 +11,6 @@ import numpy as np
 
 import footfall as ff
 from footfall.papers.base import Finding, Findings, level, near, panel, seen, unlike
-from footfall.show.style import VERMILION
 
 GRAVITY = 9.81  # m/s2
 DROP = 0.1  # m
@@ -182,13 +181,6 @@ def judge_bounces(data: Bounces) -> Findings:
     yield seen("restitution", f"{told}; simulated {low:.4f}, {high:.4f}", holds=ends and all_ways, **given)
 
 
-def draw_bounces(figure: Any, data: Bounces) -> None:
-    axis, ratios = figure.subplots(), np.geomspace(1e-6, 1e6, 200)
-    closed = [closed_form(one, 1.0).restitution for one in ratios]
-    axis.plot((1e-6, 1e6), data.extremes, "o", color=VERMILION, fillstyle="none", label="simulated")
-    panel(axis, (ratios, closed, "closed form"), xscale="log", xlabel="kp / kv²", ylabel="restitution")
-
-
 # ---- eq. (2) against eqs. (3) and (4) ----------------------------------------------------------------------
 
 STIFFNESS = 1e4  # N/m in (2), 1/s2 per unit mass in (3)
@@ -248,16 +240,3 @@ def judge_springs(data: Springs) -> Findings:
     yield seen("sticking", _list(pulls), should=_list(known), holds=exact, dampings=_list(ends))
     yield seen("steady-spring", SPREAD.format(*deep), should=SPREAD.format(*rests), holds=stays)
     yield near("steady", 0.0, swing, within=1e3 * swing_of_steps())
-
-
-def draw_springs(figure: Any, data: Springs) -> None:
-    force, depth = figure.subplots(1, 2)
-    landed = ((kv, rec, slice(0, leaving(rec) + 200)) for kv, rec in data.bounces.items())
-    forces = ((1e3 * rec.time[own], rec.force[own, 0, 2], f"kv = {kv:g} N s/m") for kv, rec, own in landed)
-    panel(force, *forces, xlabel="time (ms)", ylabel="normal force (N)", title="Eq. (2), 1 kg: below zero it sticks")
-    level(force, 0.0)
-    depths = [(rec.time, 1e3 * rec.gap[:, 0], f"(2), {mass:g} kg") for mass, rec in data.rests.items()]
-    one = data.new[WEIGHTS[0]]
-    panel(
-        depth, *depths, (one.time, 1e3 * one.gap[:, 0], "(4)"), ylabel="height (mm)", title="At rest", xlim=(0.0, 1.0)
-    )

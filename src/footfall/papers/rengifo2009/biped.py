@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 import footfall as ff
 from footfall.measure.common import normal_force, runs, threshold
-from footfall.papers.base import Findings, panel, seen
+from footfall.papers.base import Findings, seen
 
 EPS = (0.0, 1e-6)  # m
 DT = 1e-3  # s
@@ -148,20 +148,3 @@ def judge_stability(data: Stability) -> Findings:
     ):
         found = f"{value(late)}; {value(rounded)}"
         yield seen(name, found, should=said, holds=late.as_said and rounded.as_said, press=PRESS)
-
-
-def draw_stability(figure: Any, data: Stability) -> None:
-    left, middle, right = figure.subplots(1, 3)
-    counts = ((PUSHES, [data.pushed[force, eps].impacts for force in PUSHES], f"eps = {eps:g} m") for eps in EPS)
-    panel(left, *counts, xlabel="push (N)", ylabel="false impacts", title="standing, (17) alone")
-    emptied = [force for force in PUSHES if data.pushed[force, EPS[1]].least <= 0.0]
-    if emptied:
-        left.axvspan(emptied[0] - 10.0, PUSHES[-1] + 5.0, color="0.9")
-        left.annotate("a vertex loses its load", (emptied[0], 5.0), rotation=90.0)
-    time = DT * np.arange(round(UNTIL / DT))
-    heights = ((time, 1e6 * curve[:, 0], f"known {knows}") for knows, curve in data.pressed.items())
-    panel(middle, *heights, ylabel="height (µm)", title="force on a brick")
-    middle.set_yscale("symlog", linthresh=1.0)
-    panel(
-        right, *((time, curve[:, 1], "") for curve in data.pressed.values()), ylabel="its force (N)", ylim=(-2.0, 60.0)
-    )
