@@ -13,8 +13,8 @@ Joints determined by loops are solved for.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -97,6 +97,20 @@ def _by_joint(robot: Robot, given: Mapping[str, float] | None, usual: float, wha
     return {j: float((given or {}).get(name, usual)) for name, j in known.items()}
 
 
+@dataclass
+class _Series:
+    """A channel at even times, as far as it is corrected, and what it was corrected by."""
+
+    name: str
+    unit: str
+    values: np.ndarray  # (T,)
+    factor: float = 1.0
+    delay: float = 0.0  # s
+
+    def scale(self, factor: float) -> None:
+        self.values, self.factor = factor * self.values, factor * self.factor
+
+
 class _Reading:
     """A log on its way from channels to arrays."""
 
@@ -104,14 +118,9 @@ class _Reading:
         self, robot: Robot, channels: Mapping[str, Channel], found: Meanings, source: str, said: list[str]
     ) -> None:
         self.robot, self.channels, self.found, self.source, self.said = robot, channels, found, source, said
-        self.series: dict[str, dict[Any, np.ndarray]] = {}
-        self.factor: dict[tuple[str, Any], float] = {}
-        self.delay: dict[tuple[str, Any], float] = {}
+        self.series: dict[str, dict[Any, _Series]] = {}
         self.time = np.zeros(0)
         self.attitude: np.ndarray | None = None
-
-    def stated(self, kind: str, place: Any) -> str:
-        return self.channels[self.found.found[kind][place]].unit
 
     def resample(self) -> None:
         """Resample all matched channels at the even times of the joints, or else of the IMU or base."""
@@ -142,55 +151,54 @@ class _Reading:
             self.series[kind] = {}
             for place, name in places.items():
                 one = self.channels[name]
-                self.series[kind][place] = at_times(self.time, one.time, one.values)
+                self.series[kind][place] = _Series(name, one.unit, at_times(self.time, one.time, one.values))
+
+    def of_joint(self, joint: int) -> Iterator[_Series]:
+        """Everything that was measured of a joint, or commanded."""
+        return (self.series[kind][joint] for kind in JOINT_KINDS if joint in self.series.get(kind, {}))
 
     def correct(
         self, signs: Mapping[int, float], offsets: Mapping[int, float], constants: Mapping[str, float] | float | None
     ) -> None:
         """Units, signs, offsets and delays of joints."""
-        self._degrees(("position", "command position"))
-        for kind, places in self.series.items():
-            for joint, values in places.items():
-                if joint not in signs or kind not in JOINT_KINDS:
-                    continue
-                moved = values - (offsets[joint] if kind.endswith("position") else 0.0)
-                places[joint] = signs[joint] * moved
-                self._scale(kind, joint, signs[joint])
+        self._degrees()
+        for joint, sign in signs.items():
+            for kind in POSITIONS:
+                if joint in self.series.get(kind, {}):
+                    self.series[kind][joint].values -= offsets[joint]
+            for one in self.of_joint(joint):
+                one.scale(sign)
         self._limits()
         self._velocities()
-        currents = self.series.pop("current", {})
-        for joint, values in currents.items():
+        currents, torques = self.series.get("current", {}), self.series.setdefault("torque", {})
+        for joint, one in currents.items():
             constant = constants if not isinstance(constants, Mapping) else constants.get(self.robot.joint_names[joint])
-            if constant is not None and joint not in self.series.setdefault("torque", {}):
-                self.series["torque"][joint] = float(constant) * values
-                self.found.found.setdefault("torque", {})[joint] = self.found.found["current"][joint]
-                self._scale("torque", joint, float(constant))
+            if constant is not None and joint not in torques:
+                torques[joint] = replace(one)
+                torques[joint].scale(float(constant))
         if currents and constants is None:
             self.said.append("currents are not used: torque_constants= (N m/A) makes torques of them")
 
-    def _scale(self, kind: str, place: Any, factor: float) -> None:
-        self.factor[kind, place] = self.factor.get((kind, place), 1.0) * factor
-
     def _scaled(self, kind: str, values: np.ndarray, factor: float) -> np.ndarray:
         """A vector (T, 3) times a factor, which is noted for the table."""
-        for axis in range(3):
-            self._scale(kind, axis, factor)
+        for one in self.series[kind].values():
+            one.factor *= factor
         return factor * values
 
-    def _degrees(self, kinds: tuple[str, ...]) -> None:
+    def _degrees(self) -> None:
         """Take positions without a unit as degrees if they are within the limits of the joints, and not in radians."""
-        model, own = self.robot.model, self.series.get("position", {})
-        hinges = [j for j in own if model.jnt_type[j] == HINGE and not self.stated("position", j)]
+        angles = [(kind, j, one) for kind in POSITIONS for j, one in self.series.get(kind, {}).items() if not one.unit]
+        angles = [one for one in angles if self.robot.model.jnt_type[one[1]] == HINGE]
         inside = {
-            factor: np.mean([self._within(j, factor * own[j]) for j in hinges] or [1.0]) for factor in (1.0, DEGREES)
+            factor: np.mean(
+                [self._within(j, factor * one.values) for kind, j, one in angles if kind == "position"] or 1.0
+            )
+            for factor in (1.0, DEGREES)
         }
         if inside[DEGREES] > 0.9 and inside[DEGREES] > inside[1.0] + 0.2:
             self.said.append("positions without a unit are in degrees: in radians they are outside the joints' limits")
-            for kind in kinds:
-                for joint in self.series.get(kind, {}):
-                    if not self.stated(kind, joint) and model.jnt_type[joint] == HINGE:
-                        self.series[kind][joint] = DEGREES * self.series[kind][joint]
-                        self._scale(kind, joint, DEGREES)
+            for _, _, one in angles:
+                one.scale(DEGREES)
 
     def _within(self, joint: int, values: np.ndarray) -> float:
         """The share of samples within the limits of a joint, or within a turn."""
@@ -200,16 +208,14 @@ class _Reading:
 
     def _limits(self) -> None:
         """Turn joints that are inside their limits with the other sign alone; warn of others outside them."""
-        for joint, values in self.series.get("position", {}).items():
-            if self._within(joint, values) >= 0.5:
+        for joint, position in self.series.get("position", {}).items():
+            if self._within(joint, position.values) >= 0.5:
                 continue
             name = self.robot.joint_names[joint]
-            if self._within(joint, -values) > 0.95:
+            if self._within(joint, -position.values) > 0.95:
                 self.said.append(f"'{name}' is inside its limits with the other sign alone: reversed")
-                for kind in JOINT_KINDS:
-                    if joint in self.series.get(kind, {}):
-                        self.series[kind][joint] = -self.series[kind][joint]
-                        self._scale(kind, joint, -1.0)
+                for one in self.of_joint(joint):
+                    one.scale(-1.0)
                 continue
             warn(
                 f"{self.source}: joint '{name}' is outside its limits in most samples: an offset (offsets=), or "
@@ -218,28 +224,27 @@ class _Reading:
 
     def _velocities(self) -> None:
         """Bring velocities to the unit, sign and clock of positions, if both are logged and vary."""
-        found = {}
-        for joint, values in self.series.get("velocity", {}).items():
-            if joint in self.series.get("position", {}):
-                found[joint] = compared(np.gradient(self.series["position"][joint], self.time), values, self.rate)
+        positions, velocities = self.series.get("position", {}), self.series.get("velocity", {})
+        found = {
+            joint: compared(np.gradient(positions[joint].values, self.time), one.values, self.rate)
+            for joint, one in velocities.items()
+            if joint in positions
+        }
         told = {joint: one for joint, one in found.items() if abs(one.correlation) > CORRELATED}
         if not told:
             return
         unit = _unit_factor(float(np.median([abs(one.factor) for one in told.values()])))
         delay = float(np.median([one.delay for one in told.values()]))
-        for joint in self.series["velocity"]:
-            sign = np.sign(told[joint].factor) if joint in told else 1.0
-            factor = sign / unit
-            self.series["velocity"][joint] = self._earlier(factor * self.series["velocity"][joint], delay)
-            self._scale("velocity", joint, factor)
-            self.delay["velocity", joint] = delay if abs(delay) * self.rate > NO_DELAY else 0.0
+        for joint, one in velocities.items():
+            one.scale(float(np.sign(told[joint].factor) if joint in told else 1.0) / unit)
+            self._advance(one, delay)
         if unit != 1.0:
             self.said.append(f"velocities are {unit:.4g} times the rate of positions: taken to be in deg/s, or rad/s")
 
-    def _earlier(self, values: np.ndarray, delay: float) -> np.ndarray:
-        if abs(delay) * self.rate <= NO_DELAY:
-            return values
-        return np.interp(self.time + delay, self.time, values)
+    def _advance(self, one: _Series, delay: float) -> None:
+        """Undo a delay (s) of more than resampling may cause."""
+        if abs(delay) * self.rate > NO_DELAY:
+            one.values, one.delay = np.interp(self.time + delay, self.time, one.values), delay
 
     @property
     def rate(self) -> float:
@@ -251,11 +256,9 @@ class _Reading:
         if not own:
             return None
         if any(axis not in own for axis in range(count)):
-            self.said.append(
-                f"'{next(iter(self.found.found[kind].values()))}' has no other axes, and is not used as {kind}"
-            )
+            self.said.append(f"'{next(iter(own.values())).name}' has no other axes, and is not used as {kind}")
             return None
-        return np.column_stack([own[axis] for axis in range(count)])
+        return np.column_stack([own[axis].values for axis in range(count)])
 
     def turn(self, order: str | None) -> None:
         """Find the attitude of the root from the quaternion, or roll, pitch and yaw, of the base or of the IMU."""
@@ -269,7 +272,7 @@ class _Reading:
                 length = np.linalg.norm(own, axis=1, keepdims=True)
                 if np.abs(length - 1.0).max() > 0.1:
                     raise FootfallError(
-                        f"{self.source}: '{self.found.found[f'{whose} attitude'][0]}' ... is a quaternion of length "
+                        f"{self.source}: '{self.series[f'{whose} attitude'][0].name}' ... is a quaternion of length "
                         f"{float(length[np.abs(length - 1.0).argmax(), 0]):.3g} and not 1"
                     )
                 self.attitude = own / length
@@ -286,14 +289,12 @@ class _Reading:
         """Quaternions as w, x, y, z; their order in arrays is found from the gyroscope, or from the robot's home
         pose.
         """
-        channels = self.found.found[f"{whose} attitude"]
-        named = channels[0].lower().rstrip("]").endswith("w")
-        other = own[:, [3, 0, 1, 2]]
-        turned = dict(zip((1, 2, 3, 0), (channels[i] for i in range(4)), strict=True))
-        if named or order is not None:
-            if order != "xyzw" or named:
-                return own
-            self.found.found[f"{whose} attitude"] = turned
+        channels = self.series[f"{whose} attitude"]
+        if channels[0].name.lower().rstrip("]").endswith("w") or order == "wxyz":
+            return own
+        turned, other = {0: channels[3], 1: channels[0], 2: channels[1], 3: channels[2]}, own[:, [3, 0, 1, 2]]
+        if order is not None:
+            self.series[f"{whose} attitude"] = turned
             return other
         gyro, both = self.vector("gyro", 3), {"wxyz": own, "xyzw": other}
         home, why = self.robot.home[3:7], "so the robot begins nearer to how it stands"
@@ -304,7 +305,7 @@ class _Reading:
                 fits, why = along, "its rate goes with the gyroscope"
         chosen = max(fits, key=lambda name: fits[name])
         self.said.append(f"quaternions are {', '.join(chosen)}: {why}; quaternion= says otherwise")
-        self.found.found[f"{whose} attitude"] = turned if chosen == "xyzw" else channels
+        self.series[f"{whose} attitude"] = turned if chosen == "xyzw" else channels
         return both[chosen]
 
     def imu(self) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray]:
@@ -363,13 +364,13 @@ class _Reading:
         gyro, accel, place = self.imu()
         qpos, qvel, logged = np.tile(robot.home, (T, 1)), np.zeros((T, model.nv)), np.zeros(model.nv, dtype=bool)
         torque = np.full((T, model.nv), np.nan)
-        for joint, values in self.series.get("position", {}).items():
+        for joint, one in self.series.get("position", {}).items():
             dof = int(model.jnt_dofadr[joint])
-            qpos[:, model.jnt_qposadr[joint]], logged[dof] = values, True
+            qpos[:, model.jnt_qposadr[joint]], logged[dof] = one.values, True
             own = self.series.get("velocity", {}).get(joint)
-            qvel[:, dof] = rate_of(values, self.time) if own is None else own
-        for joint, values in self.series.get("torque", {}).items():
-            torque[:, model.jnt_dofadr[joint]] = values
+            qvel[:, dof] = rate_of(one.values, self.time) if own is None else own.values
+        for joint, one in self.series.get("torque", {}).items():
+            torque[:, model.jnt_dofadr[joint]] = one.values
         still = [robot.joint_names[j] for j in scalar_joints(robot) if not logged[model.jnt_dofadr[j]]]
         free = ~logged & np.array([model.jnt_type[j] != FREE for j in model.dof_jntid])
         position = self.vector("base position", 3)
@@ -420,17 +421,13 @@ class _Reading:
 
     def _with_torques(self, log: Log) -> Log:
         """The log with torques in sign and time as its motion needs; a factor that it implies is noted."""
-        signs, torque = torque_signs(log), log.torque.copy()
-        reversed_ = [j for j in self.series.get("torque", {}) if signs[self.robot.model.jnt_dofadr[j]] < 0.0]
+        signs, torques = torque_signs(log), self.series.get("torque", {})
+        reversed_ = [j for j in torques if signs[self.robot.model.jnt_dofadr[j]] < 0.0]
         for joint in reversed_:
-            dof = int(self.robot.model.jnt_dofadr[joint])
-            torque[:, dof] *= -1.0
-            self.series["torque"][joint] = torque[:, dof]
-            self._scale("torque", joint, -1.0)
+            torques[joint].scale(-1.0)
         if reversed_:
             which = shortened([self.robot.joint_names[j] for j in reversed_])
-            self.said.append(f"torques of {which} have the other sign, by inverse dynamics: reversed")
-            log = replace(log, torque=torque, matches=self._matches(), said=tuple(self.said))
+            log = self._corrected(log, f"torques of {which} have the other sign, by inverse dynamics: reversed")
         factor, delay, _ = torques_compared(log)
         if abs(np.log(factor)) > NEAR_FACTOR:
             warn(
@@ -439,15 +436,18 @@ class _Reading:
             )
         if not delay:
             return log
-        torque = log.torque.copy()
-        for joint in self.series["torque"]:
-            dof = int(self.robot.model.jnt_dofadr[joint])
-            torque[:, dof] = self._earlier(torque[:, dof], delay)
-            self.delay["torque", joint] = delay
+        for one in torques.values():
+            self._advance(one, delay)
         way = "later" if delay > 0.0 else "earlier"
-        self.said.append(
-            f"torques come {1e3 * abs(delay):.3g} ms {way} than what they do, by inverse dynamics: shifted"
-        )
+        said = f"torques come {1e3 * abs(delay):.3g} ms {way} than what they do, by inverse dynamics: shifted"
+        return self._corrected(log, said)
+
+    def _corrected(self, log: Log, said: str) -> Log:
+        """The log with torques as they are now, and what was done to them."""
+        torque = log.torque.copy()
+        for joint, one in self.series["torque"].items():
+            torque[:, self.robot.model.jnt_dofadr[joint]] = one.values
+        self.said.append(said)
         return replace(log, torque=torque, matches=self._matches(), said=tuple(self.said))
 
     def _commands(self) -> tuple[str, np.ndarray | None]:
@@ -462,15 +462,15 @@ class _Reading:
         if lacking:
             self.said.append(f"no {most} of {', '.join(lacking[:6])}")
         gap = np.full(len(self.time), np.nan)
-        return most.removeprefix("command "), np.column_stack([own.get(joint, gap) for joint in order])
+        return most.removeprefix("command "), np.column_stack([own[j].values if j in own else gap for j in order])
 
     def _feet(self) -> np.ndarray | None:
         own = self.series.get("foot force", {})
         if not own:
             return None
         found = np.full((len(self.time), len(self.robot.feet), 3), np.nan)
-        for (foot, axis), values in own.items():
-            found[:, foot, axis] = values
+        for (foot, axis), one in own.items():
+            found[:, foot, axis] = one.values
         total = float(np.median(np.nansum(found[:, :, 2], axis=1)))
         if total < 0.0:
             self.said.append("foot sensors read the force of the foot on the ground: reversed")
@@ -484,9 +484,8 @@ class _Reading:
 
     def _matches(self) -> tuple[Match, ...]:
         found = []
-        for kind, places in self.found.found.items():
-            for place, name in places.items():
-                key = kind, place
+        for kind, places in self.series.items():
+            for place, one in places.items():
                 if kind in JOINT_KINDS:
                     what = f"{self.robot.joint_names[int(place)]} {kind}"
                 elif kind == "foot force":
@@ -494,12 +493,14 @@ class _Reading:
                     what = f"{self.robot.feet[foot].name} force {'xyz'[axis]}"
                 else:
                     what = f"{kind} {'wxyz'[place] if kind.endswith('attitude') else 'xyz'[place]}"
-                found.append(Match(what, name, self.factor.get(key, 1.0), self.delay.get(key, 0.0)))
+                found.append(Match(what, one.name, one.factor, one.delay))
         return tuple(found)
 
 
 #: Quantities of joints, as they are and as they were commanded.
 JOINT_KINDS = (*QUANTITIES, *(f"command {one}" for one in QUANTITIES), "control")
+#: Those of them that an encoder reads.
+POSITIONS = ("position", "command position")
 
 
 def compared(first: np.ndarray, second: np.ndarray, rate: float) -> Compared:
