@@ -48,7 +48,7 @@ class _Search(JsonOption):
 @dataclass(frozen=True, kw_only=True)
 class _Ranked(LawsOptions, _Search):
     out: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
-    """keep the fits and their plots here"""
+    """keep the fits here"""
 
     unit_of_loss: ClassVar[str]
 
@@ -69,7 +69,8 @@ class _Ranked(LawsOptions, _Search):
                 told()
                 raise
             if self.out is not None:
-                _keep(one, name, self.out)
+                self.out.mkdir(parents=True, exist_ok=True)
+                one.save(self.out / f"{name}.json")
         return told()
 
     def _show(self, found: list[Fit], metrics: Mapping[str, tuple[str, int]], title: str) -> None:
@@ -243,7 +244,7 @@ class Tosses(_Ranked):
 
     The fit finds the law's own parameters, friction and height of the ground, and side (of a box: rounding) and inertia
     of the body. Initial velocities and gravity are taken from the free flight of the tosses. With --out each fit is
-    kept as NAME.json, which ff.law reads, with the profile of its loss as NAME.png.
+    kept as NAME.json, which ff.law reads.
     """
 
     unit_of_loss = "widths"
@@ -346,15 +347,6 @@ class LogFit(_Ranked, LogOptions):
         title = f"fitted on every second of {len(parts)} parts, judged on the others"
         metrics = {"place_heights": ("place, heights", 4), "joints_rad": ("joints, rad", 4)}
         return self.ranked(metrics, parts[::2], title, ranges, **given)
-
-
-def _keep(one: Fit, name: str, folder: Path) -> None:
-    """Write a fit and its plots."""
-    from footfall.show.plots import save_plot
-
-    folder.mkdir(parents=True, exist_ok=True)
-    one.save(folder / f"{name}.json")
-    save_plot(one.plot(), folder / f"{name}.png")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,7 +29,6 @@ from footfall.given_numbers import Count, Whole
 from footfall.ground import Ground
 from footfall.process.machine import cores
 from footfall.robot import Robot
-from footfall.show.style import Figure, load_matplotlib, new_figure
 from footfall.simulation import Simulation
 from footfall.study.fit import search as searching
 from footfall.study.fit.logs import LogTrial, varied, windows
@@ -199,8 +198,6 @@ def _fitted(errors: Objective, simulations: Simulations, judge: Sequence[Any], e
         trials=trials,
         others=len(judge),
         runs=errors.runs,
-        ranges=simulations.ranges,
-        tried=tried,
         errors=least,
         default_errors=default.errors[default.best()],
     )
@@ -356,44 +353,6 @@ def _lengths(found: Mapping[str, Any]) -> dict[str, float]:
     return {name: float(np.linalg.norm(own) if np.ndim(own) else own) for name, own in found.items()}
 
 
-def profiles(title: str, ranges: Mapping[str, Range], parameters: Sequence[Estimate], tried: Evaluations) -> Figure:
-    """For each parameter the loss of every evaluation, the lowest at each value, the estimate and its interval."""
-    load_matplotlib()
-    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
-
-    names = list(ranges)
-    with new_figure(3.2, 3.4 * len(names)) as figure:
-        axes = figure.subplots(1, len(names), squeeze=False)
-        losses = tried.losses()
-        top = float(np.quantile(losses, 0.9))
-        for i, (ax, name) in enumerate(zip(axes[0], names, strict=True)):
-            own, one = ranges[name], parameters[i]
-            values = np.array([own.value(share) for share in tried.points[:, i]])
-            ax.plot(values, losses, ".", color="#8899aa", markersize=4, label="evaluations")
-            order = np.argsort(values)
-            bins = np.array_split(order, max(1, min(12, len(order) // 4)))
-            lowest = np.array([part[np.argmin(losses[part])] for part in bins if len(part)])
-            ax.plot(values[lowest], losses[lowest], "-", color="#0072b2", label="lowest")
-            ax.axvspan(one.low, one.high, color="#d55e00", alpha=0.15, label="interval, 95 %")
-            ax.axvline(one.value, color="#d55e00", label="estimate")
-            if own.scale == "log":
-                ax.set_xscale("log")
-                left, right = ax.get_xlim()
-                narrow, wide = right < 8.0 * left, right > 100.0 * left
-                ticks = MaxNLocator(4) if narrow else LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 5.0))
-                ax.xaxis.set_major_locator(ticks)
-                ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-                ax.xaxis.set_minor_formatter(NullFormatter())
-            ax.set_ylim(0.9 * losses.min(), max(top, 1.05 * losses.min()))
-            ax.set_xlabel(name)
-            ax.set_title(one.note, fontsize=8)
-        axes[0, 0].set_ylabel("loss")
-        figure.suptitle(title)
-        handles, labels = axes[0, 0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=4)
-    return figure
-
-
 class Gain(NamedTuple):
     """The mean of paired differences, its standard error, and whether it is more than chance, at 95 %."""
 
@@ -451,8 +410,6 @@ class Fit:
     trials: int
     others: int
     runs: int
-    ranges: Mapping[str, Range]
-    tried: Evaluations
     errors: np.ndarray
     default_errors: np.ndarray
 
@@ -494,11 +451,6 @@ class Fit:
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the fit as JSON; ``ff.law(path)`` reads the law back."""
         return write_text(Path(path).expanduser(), json.dumps(self.to_dict(), indent=1) + "\n", "the fit")
-
-    def plot(self) -> Figure:
-        """The loss over each parameter: every evaluation, the lowest at each value, the interval."""
-        title = f"{self.law.name}: loss over {self.trials} trials"
-        return profiles(title, self.ranges, self.parameters, self.tried)
 
     def __str__(self) -> str:
         found = ", ".join(f"{one.name} {one.value:.4g} ({one.low:.3g} .. {one.high:.3g})" for one in self.parameters)
