@@ -12,9 +12,9 @@ This is what Bruneau (1999) built a simulator for: a tool to design legged machi
     )
     print(found)  # the front, and the best by the weights
 
-Each round but the first makes new designs from those that were tried, by differential evolution among the best: a child
-is a parent of the front moved along the difference of two other good designs (Storn and Price 1997), with a little
-noise so that a front of few designs does not stand still. Values outside the bounds are reflected at them. Costs are
+Each round but the first makes new designs from those that were tried, by differential evolution on the front: a child
+is a design of the front moved along the difference of two others (Storn and Price 1997), with a little noise so that a
+front of few designs does not stand still. Values outside the bounds are reflected at them. Costs are
 arrays (designs, goals), smaller is better; a design that is not admissible has infinite costs.
 """
 
@@ -39,46 +39,11 @@ from footfall.study.sweep.cases import unit_samples
 from footfall.study.sweep.work import check_measures
 
 
-def ranks(costs: np.ndarray) -> np.ndarray:
-    """(designs,) rank of each design: 0 on the front, 1 on the front of the remaining designs, and so on.
-
-    Non-dominated sorting (Deb et al. 2002): a design is dominated by one that is nowhere worse and somewhere better.
-    Designs with a cost that is not finite come last, all with one rank.
-    """
-    number = len(costs)
-    found = np.full(number, number)
-    left = np.flatnonzero(np.isfinite(costs).all(axis=1))
-    rank = 0
-    while left.size:
-        front = left[on_front(costs[left])]
-        found[front] = rank
-        left = np.setdiff1d(left, front)
-        rank += 1
-    return found
-
-
 def on_front(costs: np.ndarray) -> np.ndarray:
     """(designs,) whether no other of these designs dominates it. Of equal designs all are on the front."""
     no_worse = (costs[:, None, :] <= costs[None, :, :]).all(axis=2)
     better = (costs[:, None, :] < costs[None, :, :]).any(axis=2)
     return np.logical_not(np.any(no_worse & better, axis=0))
-
-
-def crowding(costs: np.ndarray) -> np.ndarray:
-    """(designs,) how far apart the neighbours of each design lie on the front, in ranges of the goals.
-
-    The ends of each goal are infinitely far (Deb et al. 2002): a search that prefers large values spreads the front.
-    """
-    number, goals = costs.shape
-    found = np.zeros(number)
-    for goal in range(goals):
-        order = np.argsort(costs[:, goal], kind="stable")
-        values = costs[order, goal]
-        found[order[[0, -1]]] = np.inf
-        span = values[-1] - values[0]
-        if span > 0.0 and number > 2:
-            found[order[1:-1]] += (values[2:] - values[:-2]) / span
-    return found
 
 
 #: Factor on the difference of two designs that is added to a parent (F of Storn and Price 1997).
@@ -92,19 +57,16 @@ CROSSING = 0.8
 def children(points: np.ndarray, costs: np.ndarray, number: int, round_: int, rng: np.random.Generator) -> np.ndarray:
     """(number, inputs) new points of the unit cube from those tried, (designs, inputs), and their costs."""
     inputs = points.shape[1]
-    order = ranks(costs)
     good = np.flatnonzero(np.isfinite(costs).all(axis=1))
     if good.size < 4:  # too few for differences
         return rng.random((number, inputs))
-    best = good[np.argsort(order[good], kind="stable")][: max(4, good.size // 2)]
-    front = np.flatnonzero(order == 0)
-    spread = crowding(costs[front])
+    front = good[on_front(costs[good])]
+    others = front if front.size >= 4 else good
     made = np.empty((number, inputs))
     for k in range(number):
-        one, other = rng.integers(len(front), size=2)
-        parent = points[front[one if spread[one] >= spread[other] else other]]
-        a, b = rng.choice(best, size=2, replace=False)
-        moved = parent + SHARE * (points[a] - points[b]) + rng.normal(0.0, NOISE / 2.0**round_, inputs)
+        a, b = points[rng.choice(others, size=2, replace=False)]
+        parent = points[rng.choice(front)]
+        moved = parent + SHARE * (a - b) + rng.normal(0.0, NOISE / 2.0**round_, inputs)
         taken = np.less(rng.random(inputs), CROSSING) | (np.arange(inputs) == rng.integers(inputs))
         folded = np.mod(np.where(taken, moved, parent), 2.0)
         made[k] = np.minimum(folded, 2.0 - folded)
@@ -320,7 +282,8 @@ def _design(
     if admissible.any():
         median = np.median(np.abs(costs[admissible]), axis=0)
         score[admissible] = (costs[admissible] / np.where(median > 0.0, median, 1.0)) @ size
-    front = np.flatnonzero(ranks(costs) == 0) if admissible.any() else np.empty(0, dtype=int)
+    front = np.flatnonzero(admissible)
+    front = front[on_front(costs[front])]
     front = front[np.argsort(score[front], kind="stable")]
     signs = np.sign(list(weights.values()))
     shown = np.where(admissible[:, None], costs * signs, np.nan)
