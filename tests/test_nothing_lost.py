@@ -15,7 +15,7 @@ import footfall as ff
 from footfall.compiled.cache import read_file, write_file
 from footfall.gait.human.fit import WalkSeries
 from footfall.gait.human.walk import kept
-from footfall.study.journal import Journal
+from footfall.study.sweep.folder import Journal
 
 
 def emptied(folder):

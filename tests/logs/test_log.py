@@ -11,7 +11,7 @@ from robot_logs import sensed, write_bag, write_table
 
 import footfall as ff
 from footfall.errors import FootfallError
-from footfall.logs.loops import close_loops
+from footfall.logs.dynamics import close_loops
 from footfall.logs.meaning import meanings
 from footfall.logs.reading import compared
 

@@ -26,7 +26,7 @@ from footfall.errors import FootfallError, did_you_mean, optional_package, warn
 from footfall.files.channels import Channel, read_channels
 from footfall.files.stamps import at_times, stamps_of
 from footfall.given_numbers import Positive
-from footfall.logs.dynamics import torque_signs, torques_compared
+from footfall.logs.dynamics import close_loops, torque_signs, torques_compared, undetermined
 from footfall.logs.log import (
     LONGEST_DELAY,
     NEAR_FACTOR,
@@ -41,7 +41,6 @@ from footfall.logs.log import (
     shortened,
     up_of,
 )
-from footfall.logs.loops import close_loops, undetermined
 from footfall.logs.meaning import QUANTITIES, Meanings, driven_joints, meanings, scalar_joints
 from footfall.robot import Robot
 from footfall.robot.model import FREE, HINGE

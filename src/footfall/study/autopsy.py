@@ -17,6 +17,7 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
@@ -37,7 +38,7 @@ from footfall.recording import Recording, load_recording
 from footfall.show.report import write_report
 from footfall.show.tables import table as html_table
 from footfall.standing import fallen
-from footfall.study.sweep import SweepTable, sweep
+from footfall.study.sweep import sweep
 from footfall.study.sweep.settings import put_in, run_options, simulation_of
 
 #: Largest distance from the commanded end, as a share of the commanded path, at which a robot has kept its course.
@@ -128,29 +129,21 @@ class Autopsy:
 
     Attributes:
         policy, robot: names.
-        reference: settings of the reference run.
         rows: of the map, one for each run: assumption, value, works, measures.
         breakings: of each numeric assumption, the nearest to the reference first.
-        broken_laws: laws under which it does not work.
         options: rows of runs in which one option of a broken law was changed.
         parting: of the reference and the bad run; None if nothing broke.
         bad: what was changed in the bad run.
-        audited: audit of the reference run.
-        lives_on: artefacts that the reference run shows, with their sizes.
         good_run, bad_run: recordings.
     """
 
     policy: str
     robot: str
-    reference: Mapping[str, Any]
     rows: Sequence[Mapping[str, Any]]
     breakings: Sequence[Breaking]
-    broken_laws: Sequence[str]
     options: Sequence[Mapping[str, Any]]
     parting: Parting | None
     bad: str
-    audited: Audit
-    lives_on: Mapping[str, str]
     good_run: Recording
     bad_run: Recording | None
 
@@ -163,6 +156,28 @@ class Autopsy:
     def sound(self) -> bool:
         """Whether it works in its reference run without an artefact of contact."""
         return self.works and not self.lives_on
+
+    @property
+    def broken_laws(self) -> list[str]:
+        """Laws under which it does not work, beside that of the reference."""
+        return [row["value"] for row in self.rows[1:] if row["assumption"] == "law" and not row["works"]]
+
+    @cached_property
+    def audited(self) -> Audit:
+        """The audit of the reference run."""
+        return audit(self.good_run)
+
+    @cached_property
+    def lives_on(self) -> Mapping[str, str]:
+        """Artefacts that the reference run shows, with their sizes: failed rows of its audit, and creeping feet."""
+        failed = [row for row in self.audited.rows if row.verdict == "fail" and row.name in ARTEFACTS]
+        found = {
+            ARTEFACTS[row.name]: f"{row.name}: {row.worst:.3g} {row.unit}, {row.limit:.3g} allowed" for row in failed
+        }
+        crept, way = float(creep_distance(self.good_run)[-1].max(initial=0.0)), course(self.good_run)
+        if crept > CREEPS * way.length:
+            found["creep"] = f"a foot creeps {crept:.3g} m on {way.length:.3g} m of way"
+        return found
 
     def sentences(self) -> list[str]:
         """The results in sentences."""
@@ -338,7 +353,8 @@ def autopsy(
             raise StudyError(f"no assumption is called '{unknown[0]}'; there are: law, {', '.join(known)}")
         axes = [axis for name, axis in known.items() if not only or name in only]
         work = _Work(base, _key(policy, contract), folder, workers, progress)
-        return _perform(work, axes, sim.robot.name, law, with_laws=not only or "law" in only)
+        others = [name for name in laws() if name != law] if not only or "law" in only else []
+        return _perform(work, axes, sim.robot.name, others, layout.contract.control_dt)
 
 
 def _key(*files: str | os.PathLike[str] | None) -> str:
@@ -374,7 +390,9 @@ class _Work:
         found = sweep(
             examined, table=columns, measures=MEASURES, out=self.folder / what, workers=workers, progress=told
         )
-        return [_judged(case, row) for case, row in zip(cases, _plain(found), strict=True)]
+        names = (*found.outputs, "status", "message")
+        rows = ({name: row[name] for name in names} for row in found.rows())
+        return [_judged(case, row) for case, row in zip(cases, rows, strict=True)]
 
     def recording(self, name: str, changes: Mapping[str, Any]) -> Recording:
         """A run with every step on record, kept in the folder."""
@@ -409,10 +427,6 @@ def _until_it_falls(full: Mapping[str, Any], every: int = 1) -> Recording:
         if world.status or fallen.py_func(height, standing, tilt):
             break
     return world.record()
-
-
-def _plain(found: SweepTable) -> list[dict[str, Any]]:
-    return [{name: found.columns[name][k] for name in (*found.outputs, "status", "message")} for k in range(len(found))]
 
 
 def _judged(case: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
@@ -482,37 +496,27 @@ def _on(axis: Axis, value: float) -> dict[str, Any]:
     return _case(axis.name, value, axis.changes(value), shown=f"{value:.4g}{axis.unit}")
 
 
-def _perform(work: _Work, axes: Sequence[Axis], robot: str, law: str, *, with_laws: bool) -> Autopsy:
-    others = [name for name in laws() if name != law] if with_laws else []
+def _perform(work: _Work, axes: Sequence[Axis], robot: str, others: Sequence[str], control_dt: float) -> Autopsy:
+    """The runs of an autopsy under the reference law and ``others``, along ``axes``."""
+    law = work.base["law"]
     cases = [_case("law", name, {} if name == law else {"law": name}, law=name) for name in (law, *others)]
     rows = work.run("map", [*cases, *(_on(axis, value) for axis in axes for value in axis.values)])
-    broken = [row["value"] for row in rows[1 : len(cases)] if not row["works"]]
     breakings = _bisected(work, axes, rows) if rows[0]["works"] else []
-    options = work.run("options", [case for name in broken for case in _other_options(work, name)])
+    broken = [row["value"] for row in rows[1 : len(cases)] if not row["works"]]
     bad = _nearest_bad(rows, breakings) if rows[0]["works"] else None
     good_run = work.recording("good", {})
     bad_run = None if bad is None else work.recording("bad", bad["changes"])
-    audited = audit(good_run)
     return Autopsy(
         policy=Path(str(work.base["controller"]["file"])).name,
         robot=robot,
-        reference=work.base,
         rows=rows,
         breakings=breakings,
-        broken_laws=broken,
-        options=options,
-        parting=None if bad_run is None else part(good_run, bad_run, _control_dt(work)),
+        options=work.run("options", [case for name in broken for case in _other_options(work, name)]),
+        parting=None if bad_run is None else part(good_run, bad_run, control_dt),
         bad="" if bad is None else f"{bad['assumption']} {bad['shown']}",
-        audited=audited,
-        lives_on=_artefacts(good_run, audited),
         good_run=good_run,
         bad_run=bad_run,
     )
-
-
-def _control_dt(work: _Work) -> float:
-    given = {name: value for name, value in work.base["controller"].items() if name != "name"}
-    return min(one.control_dt for one in Policy(**given).layouts)
 
 
 def _bisected(work: _Work, axes: Sequence[Axis], rows: Sequence[Mapping[str, Any]]) -> list[Breaking]:
@@ -605,15 +609,3 @@ def part(good: Recording, bad: Recording, apart: float) -> Parting | None:
         time = min(event.time for event in (a, b) if event is not None)
         return Parting(a, b, k + 1, time)
     return None
-
-
-def _artefacts(rec: Recording, audited: Audit) -> dict[str, str]:
-    """Artefacts of contact in the reference run: failed rows of its audit, and creeping feet."""
-    found = {}
-    for row in audited.rows:
-        if row.verdict == "fail" and row.name in ARTEFACTS:
-            found[ARTEFACTS[row.name]] = f"{row.name}: {row.worst:.3g} {row.unit}, {row.limit:.3g} allowed"
-    crept, way = float(creep_distance(rec)[-1].max(initial=0.0)), course(rec)
-    if crept > CREEPS * way.length:
-        found["creep"] = f"a foot creeps {crept:.3g} m on {way.length:.3g} m of way"
-    return found

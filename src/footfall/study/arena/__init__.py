@@ -26,7 +26,7 @@ from footfall.study.arena import closed_forms, measured, robots
 from footfall.study.arena.running import Outcome, Process, errors_of, guest, guests, played
 from footfall.study.arena.task import Case, Question, Task
 from footfall.study.fit.search import Range, search
-from footfall.study.journal import whole_lines
+from footfall.study.sweep.folder import whole_lines
 
 __all__ = ["GROUPS", "Row", "arena", "guests", "load_rows"]
 

@@ -31,13 +31,13 @@ from footfall.process.machine import cores
 from footfall.robot import Robot
 from footfall.simulation import Simulation
 from footfall.study.fit import search as searching
-from footfall.study.fit.logs import LogTrial, varied, windows
 from footfall.study.fit.search import Estimate, Evaluations, Range
 from footfall.study.fit.tosses import Toss, box, cube, follow, load_tosses, split
 from footfall.study.fit.trials import (
     ForceTrial,
     ImpactTrial,
     Kind,
+    LogTrial,
     Simulate,
     ellipse_arm,
     follow_forces,
@@ -45,6 +45,8 @@ from footfall.study.fit.trials import (
     load_impacts,
     planar_impact,
     preset,
+    varied,
+    windows,
 )
 from footfall.study.sweep.settings import ground_of, put_in
 
