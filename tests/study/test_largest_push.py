@@ -10,7 +10,7 @@ import pytest
 import footfall as ff
 from footfall.cli import main
 from footfall.errors import SimulationError, StudyError
-from footfall.study.largest_push import bisect_batched, largest_pushes
+from footfall.study.largest_push import largest_pushes, search
 
 BLOCK = """<mujoco><option gravity="{}"/><worldbody><body name="block" pos="0 0 .1">{}
   <geom type="box" size=".1 .1 .1"/><body name="arm" pos="0 0 .2"><joint/><geom size=".05"/></body></body>
@@ -40,15 +40,7 @@ def test_robots_that_no_push_lets_fall_are_refused(gravity, joint, sentence, tmp
 @pytest.mark.parametrize("limit", [0.3, 7.0, 70.0, 71.0, 4000.0])
 @pytest.mark.parametrize("factor", [1.05, 1.6])
 def test_a_known_limit_is_enclosed(limit, factor):
-    tried = []
-
-    def outcomes(tries):
-        tried.append(len(tries))
-        return ["fell" if size > (limit, 5.0)[push] else "" for push, size in tries]
-
-    *_, (found, other) = bisect_batched(outcomes, [(70.0, factor), (4.0, factor)], 0.05)
-    assert other.survived <= 5.0 < other.failed
-    assert sum(tried) == found.runs + other.runs and len(tried) == max(found.runs, other.runs)  # side by side
+    *_, found = search(lambda size: "fell" if size > limit else "", 70.0, factor, 0.05)
     assert found.survived <= limit < found.failed
     assert found.failed - found.survived <= 0.05 * found.failed
     assert found.why == "fell"
@@ -56,7 +48,8 @@ def test_a_known_limit_is_enclosed(limit, factor):
 
 
 def test_a_limit_that_is_never_met_or_always_exceeded_is_told():
-    *_, (free, hopeless) = bisect_batched(lambda tries: [("", "fell")[i] for i, _ in tries], [(1.0, 1.6)] * 2, 0.05)
+    *_, free = search(lambda size: "", 1.0, 1.6, 0.05)
+    *_, hopeless = search(lambda size: "fell", 1.0, 1.6, 0.05)
     assert (free.survived > 100.0, free.failed) == (True, math.inf)
     assert (hopeless.survived, hopeless.failed < 0.01) == (0.0, True)
 

@@ -8,10 +8,11 @@ for (found,) in largest_pushes("torque-biped", [push], laws="time-stepping", con
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial
+from itertools import count
+from threading import Event, Lock
 from typing import Any
 
 from footfall.arguments import public
@@ -109,6 +110,25 @@ def largest_pushes(
     begins, ends = min(push.start for push in pushes), max(push.start + push.duration for push in pushes)
     apart = controller is None or isinstance(controller, CompiledController | StatefulController)
     found: list[list[PushLimit]] = [[] for _ in pushes]
+    stopped, turn = Event(), Lock()
+
+    def seek(i: int, sim: Simulation, walks: bool) -> None:
+        """Find the limit of a push under the law of a simulation."""
+        limits, law = found[i], sim.law.name
+        before, last = len(limits), limits[-1].survived if limits and limits[-1].failed < math.inf else 0.0
+
+        def outcome(size: float) -> str:
+            why = push_outcome(sim, _scaled(pushes[i], size / sizes[i]), wait, controller, walks=walks)
+            if progress is not None:
+                with turn:
+                    progress(law, i, size, not why)
+            return why
+
+        for limit in search(outcome, last or sizes[i], 1.0 + within if last else FACTOR, within):
+            limits[before:] = [replace(limit, law=law, unit=units[i])]
+            if stopped.is_set():
+                return
+
     try:
         with without_warnings(), ThreadPoolExecutor(min(len(pushes), cores()) if apart else 1) as pool:
             for law in chosen_laws(laws):
@@ -118,25 +138,12 @@ def largest_pushes(
                     for limits, unit in zip(found, units, strict=True):
                         limits.append(PushLimit(law.name, 0.0, 0.0, unit, f"without a push: {alone}", 1))
                     continue
-                outcome = partial(push_outcome, sim, wait=wait, controller=controller, walks=walks)
-
-                def outcomes(
-                    tries: Sequence[tuple[int, float]], law: str = law.name, outcome: Callable[[Push], str] = outcome
-                ) -> list[str]:
-                    ended = list(pool.map(outcome, [_scaled(pushes[i], size / sizes[i]) for i, size in tries]))
-                    if progress is not None:
-                        for (i, size), why in zip(tries, ended, strict=True):
-                            progress(law, i, size, not why)
-                    return ended
-
-                begin = []
-                for limits, size in zip(found, sizes, strict=True):
-                    known = bool(limits) and limits[-1].survived > 0.0 and limits[-1].failed < math.inf
-                    begin.append((limits[-1].survived, 1.0 + within) if known else (size, FACTOR))
-                before = len(found[0])
-                for known_now in bisect_batched(outcomes, begin, within):
-                    for limits, limit, unit in zip(found, known_now, units, strict=True):
-                        limits[before:] = [replace(limit, law=law.name, unit=unit)]
+                try:
+                    for job in [pool.submit(seek, i, sim, walks) for i in range(len(pushes))]:
+                        job.result()
+                finally:
+                    stopped.set()
+                stopped.clear()
     except KeyboardInterrupt as interrupt:
         interrupt.found = [tuple(limits) for limits in found]  # type: ignore[attr-defined]
         raise
@@ -151,37 +158,23 @@ def _size(push: Push) -> float:
     return size
 
 
-#: Returns the outcome of each try, "" if it was survived; a try is the number of a push and a size.
-Outcomes = Callable[[Sequence[tuple[int, float]]], Sequence[str]]
-
-
-def bisect_batched(
-    outcomes: Outcomes, begin: Sequence[tuple[float, float]], within: float
-) -> Iterator[list[PushLimit]]:
-    """The limits of several pushes, each from a first size and factor: what is known after one more try of each."""
-    searches = [_search(start, factor, within) for start, factor in begin]
-    known = [next(search) for search in searches]
-    while tries := [(i, size) for i, (size, _) in enumerate(known) if size]:
-        for (i, _), why in zip(tries, outcomes(tries), strict=True):
-            known[i] = searches[i].send(why)
-        yield [limit for _, limit in known]
-
-
-def _search(start: float, factor: float, within: float) -> Generator[tuple[float, PushLimit], str, None]:
-    """Sizes to try (0 at the end) and what is known: steps of ``factor`` bracket the limit, then it is bisected."""
-    low, high, why, runs, size = 0.0, math.inf, "", 0, start
-    while True:
-        failure = yield size, PushLimit(law="", survived=low, failed=high, unit="", why=why, runs=runs)
-        runs += 1
-        if failure:
+def search(outcome: Callable[[float], str], start: float, factor: float, within: float) -> Iterator[PushLimit]:
+    """What is known after each try: steps of ``factor`` bracket the limit, then it is bisected. ``outcome`` is "" of a
+    size that is survived.
+    """
+    low, high, why, size = 0.0, math.inf, "", start
+    for runs in count(1):
+        if failure := outcome(size):
             high, why = size, failure
         else:
             low = size
-        bracketed = low > 0.0 and high < math.inf
-        if high - low <= within * high if bracketed else runs == TRIES:
-            size = 0.0
-        elif bracketed:
+        yield PushLimit(law="", survived=low, failed=high, unit="", why=why, runs=runs)
+        if low > 0.0 and high < math.inf:
+            if high - low <= within * high:
+                return
             size = 0.5 * (low + high)
+        elif runs == TRIES:
+            return
         else:
             size, factor = size / factor if failure else size * factor, min(FACTOR, 2.0 * factor - 1.0)
 
