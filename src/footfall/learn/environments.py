@@ -333,17 +333,13 @@ def _driven(robot: str) -> Robot:
     return with_servos(load_robot(robot))
 
 
-def _stand(make: Any, **options: Any) -> Any:
-    return make(task=Stand(), **options)
-
-
 def _walk(make: Any, speed: float = 0.5, **options: Any) -> Any:
     return make(task=Walk(speed), **options)
 
 
 def register() -> None:
     """Make the environments known to Gymnasium."""
-    for name, task in (("Stand", _stand), ("Walk", _walk)):
+    walks = partial(_walk, SingleEnv), partial(_walk, WorldsEnv)
+    for name, (one, many) in {"Stand": (SingleEnv, WorldsEnv), "Walk": walks}.items():
         if f"footfall/{name}-v0" not in gymnasium.registry:
-            one, many = partial(task, SingleEnv), partial(task, WorldsEnv)
             gymnasium.register(f"footfall/{name}-v0", entry_point=one, vector_entry_point=many)

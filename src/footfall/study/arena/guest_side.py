@@ -91,8 +91,7 @@ def play(guest: object, task: SimpleNamespace) -> str:
             answer = f"diverged at t = {step * task.dt:.4g} s"
             break
         if joints:
-            target = task.target[min(int(step * task.dt / task.period + 1e-9), len(task.target) - 1)]
-            asked = task.torque + task.kp * (target - qpos[7:]) - task.kd * qvel[6:]
+            asked = task.torque + task.kp * (task.target - qpos[7:]) - task.kd * qvel[6:]
         if step % task.every == 0:
             force, place = np.zeros((spheres, 3)), np.full((spheres, 3), np.nan)
             for name, value in zip(kept, (step * task.dt, qpos, qvel, asked, force, place), strict=True):

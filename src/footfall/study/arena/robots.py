@@ -74,7 +74,7 @@ def _hold(robot: Robot, qpos: np.ndarray, dt: float) -> Hold:
     # Fastest decay rate under dampers proportional to the joints' own inertias, with the robot in the air.
     fastest = np.linalg.eigvals(np.linalg.solve(inertia, np.diag([*np.zeros(6), *own]))).real.max()
     kd = TAKEN / (fastest * dt) * own
-    return Hold(qpos[None, 7:], RETURNS * kd, kd, torque)
+    return Hold(qpos[7:], RETURNS * kd, kd, torque)
 
 
 def pushed(stand: Task) -> Task:

@@ -49,13 +49,12 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Hold:
-    """Torques at the joints: ``torque + kp (target - q) - kd qdot``, with a target every ``period`` seconds."""
+    """Torques at the joints: ``torque + kp (target - q) - kd qdot``."""
 
-    target: np.ndarray  # (K, joints) rad
+    target: np.ndarray  # (joints,) rad
     kp: np.ndarray  # (joints,) N m/rad
     kd: np.ndarray  # (joints,) N m s/rad
     torque: np.ndarray  # (joints,) N m
-    period: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,8 +181,7 @@ class Task:
         (folder / "robot.xml").write_text(self.mjcf(), encoding="utf-8")
         (folder / "robot.urdf").write_text(self.urdf(), encoding="utf-8")
         (folder / "robot.json").write_text(json.dumps(self.robot.to_dict()), encoding="utf-8")
-        count = len(self.joints)
-        hold = self.hold or Hold(np.zeros((1, count)), np.zeros(count), np.zeros(count), np.zeros(count))
+        hold = self.hold or Hold(*np.zeros((4, len(self.joints))))
         pulls = [[round(a / self.dt), round(b / self.dt), *force] for a, b, force in self.pulls]
         job = folder / "job.json"
         content = {
@@ -206,7 +204,6 @@ class Task:
             "steps": self.steps,
             "every": self.every,
             "pulls": pulls or [[-1, -1, 0.0, 0.0, 0.0]],
-            "period": hold.period,
             **{name: getattr(hold, name).tolist() for name in ("target", "kp", "kd", "torque")},
             "settings": settings,
         }
