@@ -64,18 +64,8 @@ def simulated(sim: Callable[[], Simulation], duration: float, options: Mapping[s
     return rec, "" if rec.failure is None else rec.failure.message
 
 
-HEAD = (
-    "law",
-    "outcome",
-    "peak N",
-    "x weight",
-    "mean N",
-    "slip mm",
-    "penetration mm",
-    "loss J",
-    "audit",
-    "us/step",
-)
+#: Columns of the table.
+HEAD = ("law", "outcome", "peak N", "x weight", "mean N", "slip mm", "penetration mm", "loss J", "audit", "us/step")
 
 
 @public
@@ -113,16 +103,13 @@ class Comparison:
         why = " ".join(f"{row.law}: {row.why}." for row in self.rows if row.why)
         return html_table(f"{len(self.rows)} contact laws compared", HEAD, self._lines(), why)
 
-    def table(self) -> str:
+    def __str__(self) -> str:
         """The rows as text, then the audits side by side, then what failed and why."""
         parts = [text_table(HEAD, self._lines(), right=(2, 3, 4, 5, 6, 7, 9))]
         if self.audits:
             parts.append("Audit, worst of each:\n" + audit_table(self.audits))
         summary = [f"{row.law}: {row.why}" for row in self.rows if row.why]
         return "\n\n".join([*parts, "\n".join(summary)] if summary else parts)
-
-    def __str__(self) -> str:
-        return self.table()
 
     __repr__ = __str__  # what prompts and notebooks show
 
