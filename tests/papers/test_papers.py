@@ -21,7 +21,7 @@ from footfall.papers.bravo2021 import landing
 from footfall.papers.bruneau1999 import drop, man, sliding, walking
 from footfall.papers.bruneau1999.man import LAW, sprung_man
 from footfall.papers.moraud2008 import jump, toes
-from footfall.papers.ott2011 import force_distribution, pendulum, setup
+from footfall.papers.ott2011 import force_distribution, pushes
 from footfall.papers.perform import cell
 from footfall.papers.rengifo2009 import ball, biped, ramp
 from footfall.standing import at_home
@@ -387,23 +387,23 @@ def test_a_block_sticks_again_by_eq_21_whatever_pulls_less_than_its_friction():
 
 
 def test_the_push_at_the_hip_is_at_the_joints_of_the_hips():
-    robot = ff.load_robot(setup.ROBOT)
+    robot = ff.load_robot(pushes.ROBOT)
     data = at_home(robot)
-    hips = data.xanchor[robot.model.joint("left_hip_roll").id, 2] - data.xipos[robot.model.body(setup.TRUNK).id, 2]
-    assert hips == pytest.approx(setup.HIP, abs=1e-9)
-    push = setup.sideways(0.0)
-    assert push.torque[0] == pytest.approx(-setup.HIP * push.force[1])
+    hips = data.xanchor[robot.model.joint("left_hip_roll").id, 2] - data.xipos[robot.model.body(pushes.TRUNK).id, 2]
+    assert hips == pytest.approx(pushes.HIP, abs=1e-9)
+    push = pushes.sideways(0.0)
+    assert push.torque[0] == pytest.approx(-pushes.HIP * push.force[1])
 
 
 def test_the_pseudo_inverse_breaks_the_cones_that_the_optimisation_keeps():
     """Eq. (17) knows no inequality: leaned on sideways, a point of the unloaded foot should pull by it."""
-    rec = setup.stand(0.3, setup.sideways(0.05, 300.0))
+    rec = pushes.stand(0.3, pushes.sideways(0.05, 300.0))
     arms = rec.position - ff.measure.momentum(rec).com[:, None]
     broken, kept = force_distribution._broken(rec, arms)
     assert broken > 0.0 and kept == 0.0
 
 
 def test_a_robot_does_not_carry_the_pendulum_of_its_scene():
-    robot = pendulum.with_pendulum()
+    robot = pushes.with_pendulum()
     assert robot.mass == pytest.approx(55.0)
     assert size_of(robot, robot.point_count).mass == pytest.approx(50.0)

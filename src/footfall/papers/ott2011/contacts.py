@@ -11,7 +11,7 @@ import footfall as ff
 from footfall.engine.replay import replay_places
 from footfall.errors import optional_package
 from footfall.papers.base import Findings, seen
-from footfall.papers.ott2011 import setup
+from footfall.papers.ott2011 import pushes
 from footfall.robot.built_in.torque_biped import Parameters, build
 from footfall.standing import scratch_data
 
@@ -22,7 +22,7 @@ SHOULDER, ARM = (0.05, 0.30), 0.30  # m: forwards and up from the hips; upper ar
 LEAN, HOLD = 60.0, 3.0  # N forwards at the trunk, s
 ROUGH, SEED = 0.01, 2011  # m of rough ground, up and down, and its seed
 FOUR = 50.0  # N sideways on a quadruped
-DURATION = START + setup.LASTS + IN_TIME + 0.25  # s
+DURATION = START + pushes.LASTS + IN_TIME + 0.25  # s
 
 
 class Contacts(NamedTuple):
@@ -35,7 +35,7 @@ class Contacts(NamedTuple):
 
 def on_one_foot() -> ff.Robot:
     """The biped on its left foot, the centre of mass over it, the right leg bent; only the left foot is a contact."""
-    robot = setup.biped()
+    robot = pushes.biped()
     data = mujoco.MjData(robot.model)
 
     def pose(roll: float) -> dict[str, float]:
@@ -52,13 +52,13 @@ def on_one_foot() -> ff.Robot:
         mujoco.mj_forward(robot.model, data)
         beside = float(data.subtree_com[1, 1] - data.body("left_foot").xpos[1])
         low, high = (middle, high) if beside < 0.0 else (low, middle)
-    return setup.biped(feet={"left": ("left_foot", robot.feet[0].points)}, pose=pose(low))
+    return pushes.biped(feet={"left": ("left_foot", robot.feet[0].points)}, pose=pose(low))
 
 
 def with_arm(*, hand: bool) -> ff.Robot:
     """The biped with an arm of two joints whose end lies on a table; with ``hand`` that end is a contact."""
     spec, feet = build(Parameters())
-    body, at = spec.body(setup.TRUNK), [SHOULDER[0], 0.0, SHOULDER[1]]
+    body, at = spec.body(pushes.TRUNK), [SHOULDER[0], 0.0, SHOULDER[1]]
     for name in ("upper_arm", "forearm"):
         body = body.add_body(name=name, pos=at)
         body.add_joint(name=f"{name}_pitch", axis=[0, 1, 0], armature=0.05)
@@ -80,29 +80,29 @@ def with_arm(*, hand: bool) -> ff.Robot:
     home[-2:] = 0.5 * bend - np.arctan2(across, down), -bend
     spec.keys[0].qpos = home
     points = {"hand": ("forearm", np.array([[0.0, 0.0, -ARM]]))} if hand else {}
-    return ff.load_robot(spec, feet=dict(feet) | points, name=f"{setup.ROBOT} with an arm", pose=home)
+    return ff.load_robot(spec, feet=dict(feet) | points, name=f"{pushes.ROBOT} with an arm", pose=home)
 
 
 def pushed(robot: ff.Robot, way: str, size: float, **more: Any) -> ff.Recording:
     """A robot under balance control that is pushed for 50 ms along x or y."""
     force = (size * (way == "x"), size * (way == "y"), 0.0)
-    push = ff.Push(robot.root, force=force, start=START, duration=setup.LASTS)
-    return setup.stand(DURATION, push, robot=robot, **more)
+    push = ff.Push(robot.root, force=force, start=START, duration=pushes.LASTS)
+    return pushes.stand(DURATION, push, robot=robot, **more)
 
 
 def leaned(robot: ff.Robot, ground: ff.Ground | None = None) -> ff.Recording:
     """A robot that is pushed forwards at its trunk for seconds."""
-    sim = ff.Simulation(robot, ground=ground, law=setup.LAW, dt=setup.DT)
-    lean = ff.Push(setup.TRUNK, force=(LEAN, 0.0, 0.0), start=START, duration=HOLD)
-    return sim.run(START + HOLD, controller=setup.BALANCE, pushes=[lean], qpos=robot.home)
+    sim = ff.Simulation(robot, ground=ground, law=pushes.LAW, dt=pushes.DT)
+    lean = ff.Push(pushes.TRUNK, force=(LEAN, 0.0, 0.0), start=START, duration=HOLD)
+    return sim.run(START + HOLD, controller=pushes.BALANCE, pushes=[lean], qpos=robot.home)
 
 
 def run_contacts() -> Contacts:
     return Contacts(
-        single={way: pushed(on_one_foot(), way, setup.FORCE) for way in "xy"},
+        single={way: pushed(on_one_foot(), way, pushes.FORCE) for way in "xy"},
         hand=leaned(with_arm(hand=True), ff.Ground.stairs(rise=TABLE, run=1.0, count=1, start=EDGE)),
         without=leaned(with_arm(hand=False)),
-        rough=pushed(setup.biped(), "y", setup.FORCE, ground=waves()),
+        rough=pushed(pushes.biped(), "y", pushes.FORCE, ground=waves()),
         legs=pushed(ff.load_robot("quadruped"), "y", FOUR, controller=ff.control.Balance()),
     )
 
@@ -116,17 +116,17 @@ def waves() -> ff.Ground:
 
 
 def judge_contacts(data: Contacts) -> Findings:
-    back = {name: setup.recovery(rec, START + setup.LASTS) for name, rec in data.single.items()}
+    back = {name: pushes.recovery(rec, START + pushes.LASTS) for name, rec in data.single.items()}
     high = min(_lifted(rec) for rec in data.single.values())
     hand = data.hand
     fell = [ff.measure.has_fallen(rec) for rec in (hand, data.without)]
-    end = START + setup.LASTS
-    ends = {name: setup.recovery(rec, end, axes=2) for name, rec in (("rough", data.rough), ("legs", data.legs))}
+    end = START + pushes.LASTS
+    ends = {name: pushes.recovery(rec, end, axes=2) for name, rec in (("rough", data.rough), ("legs", data.legs))}
     level = 1e3 * np.ptp(data.rough.gap[0])
     told = ", ".join(f"{name} {time:.2f} s" for name, time in back.items())
     yield seen("situations", told, holds=max(back.values()) <= IN_TIME and high > 0.02, high=1e3 * high)
     yield seen("more", "; ".join("falls" if one else "stands" for one in fell), holds=fell == [False, True])
-    for name, force, rec in (("rough", setup.FORCE, data.rough), ("legs", FOUR, data.legs)):
+    for name, force, rec in (("rough", pushes.FORCE, data.rough), ("legs", FOUR, data.legs)):
         stands = ends[name] <= IN_TIME and not ff.measure.has_fallen(rec)
         yield seen(name, ends[name], holds=stands, level=level, force=force)
 

@@ -9,7 +9,7 @@ import numpy as np
 import footfall as ff
 from footfall.control.contact_forces import ContactForces
 from footfall.papers.base import Findings, seen, unlike
-from footfall.papers.ott2011.setup import FLOOR, sideways, stand
+from footfall.papers.ott2011.pushes import FLOOR, sideways, stand
 
 POINTS = 8
 REPEATS = 3  # of every problem; the shortest time counts, since other programs take their share of the others
