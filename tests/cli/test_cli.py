@@ -88,6 +88,12 @@ def test_version_prints_the_version_of_the_package(capsys):
         ("identify impacts a.csv", "identify impacts needs --mass (of the body) and --inertia (about"),
         ("identify guesses", "did you mean"),
         ("export runs/walk --out walk.csv", "export needs FILE: its ending chooses the format"),
+        ("sweep a.toml --workers x", "--workers takes a whole number, and not 'x' (processes at a time); "),
+        ("autopsy p.onnx --robot brick --command 1 x", "--command takes numbers, and not 'x'"),
+        ("video r --size 3", "--size takes two whole numbers (width and height in pixels); "),
+        ("run brick --law spring-damper --law.c 3kN", "--law.c takes a number, and not '3kN' (N s/m per point"),
+        ("run brick --json=3", "run does not know what to do with '3'"),
+        ("push-limit brick --law mujoco", "push-limit has no option '--law' here: did you mean '--laws'? "),
     ],
 )
 def test_what_is_typed_wrongly_is_one_sentence(typed, told, capsys):
@@ -100,21 +106,6 @@ def test_a_path_that_is_not_utf_8_is_refused_in_a_sentence(capsys):
     """As of a folder that another system named in Latin-1: Python has its bytes as lone surrogates."""
     assert main(["audit", "runs/m\udcfcll"]) == 2
     assert "'runs/m?ll' is not UTF-8, and Parquet and MuJoCo open no such file" in one_line(capsys.readouterr().err)
-
-
-def test_other_versions_of_what_reads_the_command_line_do_no_harm(capsys, monkeypatch):
-    """Sentences come by way of a part of tyro that is not among its stable ones: it may be another, or be gone."""
-    import tyro
-
-    with monkeypatch.context() as other:
-        other.setattr("footfall.cli.shared.usage._sentence", lambda event, *_: event.of_another_name)
-        assert main(["laws", "--jsn"]) == 2
-        assert one_line(capsys.readouterr().err).startswith("footfall: laws was typed wrongly; footfall laws --help")
-    with monkeypatch.context() as gone:
-        gone.delattr(tyro, "_errors")
-        gone.setitem(sys.modules, "tyro._errors", None)
-        assert main(["laws", "--jsn"]) == 2
-        assert "--jsn" in capsys.readouterr().err
 
 
 def test_an_error_shows_its_traceback_with_debug_only(capsys, monkeypatch):

@@ -12,7 +12,6 @@ import pytest
 
 import footfall as ff
 from footfall.cli import main
-from footfall.cli.shared.options import ground_options
 from footfall.ground.friction import Coefficients
 from footfall.ground.geometry import number, square
 from footfall.ground.ground import KINDS, Ground, made_by
@@ -48,11 +47,9 @@ BOWL = Kind(
 @pytest.fixture(autouse=True)
 def _one_line():
     Ground.bowl = made_by(BOWL)
-    ground_options.cache_clear()
     yield
     del Ground.bowl
     del KINDS["bowl"]
-    ground_options.cache_clear()
 
 
 def test_it_is_a_value_like_any_other():

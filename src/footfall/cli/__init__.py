@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
+from inspect import getdoc
 from io import TextIOWrapper
 from signal import SIGINT
 from typing import Any
@@ -130,8 +131,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         warnings.showwarning = partial(_show_warning, set())
         try:
             return _dispatch(args)
-        except SystemExit as leave:  # tyro's way out of --help and of wrong options
-            return leave.code if isinstance(leave.code, int) else int(leave.code is not None)
+        except SystemExit as leave:  # of --help
+            return int(leave.code or 0)
         except BrokenPipeError:  # `footfall laws | head`: the reader has gone, and Python shall not complain at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 1
@@ -200,35 +201,29 @@ def _dispatch(args: list[str]) -> int:
 
 
 def _parse(name: str, args: list[str]) -> Any:
-    from inspect import getdoc
-
-    import tyro
-
-    from footfall.cli.shared.options import who_has, with_options
-    from footfall.cli.shared.task import RobotChoice
-    from footfall.cli.shared.usage import (
-        CONFIG,
-        help_of,
-        in_one_sentence,
-        options_in,
-        with_plain_help,
-        with_repeats,
-        within_bounds,
-    )
+    """The command with what was typed for it."""
+    from footfall.cli.shared.options import chosen_options, who_has
+    from footfall.cli.shared.usage import help_of, options_of, values_of
 
     command, name, args = command_of(name, args)
-    about = f"{getdoc(command)}\n\nAlso: --debug, --import FILE, see footfall --help."
-    if issubclass(command, RobotChoice):
-        command = with_options(command, args)
+    options = [*options_of(command), *chosen_options(command, args)]
     if "--help" in args or "-h" in args:
-        print(help_of(command, f"footfall {name}", about), end="")
+        print(help_of(f"footfall {name}", getdoc(command) or "", options), end="")
         raise SystemExit(0)
-    with in_one_sentence(name, lambda: options_in(help_of(command, "", "")), lambda one: who_has(one, command)):
-        return within_bounds(
-            tyro.cli(
-                with_plain_help(command), args=with_repeats(command, args), prog=f"footfall {name}", config=(CONFIG,)
-            )
-        )
+    try:
+        typed = values_of(options, args, name, lambda option: who_has(option, command, options))
+    except UsageError as error:
+        sentence = str(error)
+        more = f"{' ' if sentence.endswith('?') else '; '}footfall {name} --help says more"
+        raise UsageError(f"{sentence}{more}") from None
+    given: dict[str, Any] = {}
+    for key, value in typed.items():
+        choice, dot, own = key.rpartition(".")
+        if dot:
+            given.setdefault(f"{choice}_options", {})[own] = value
+        else:
+            given[key] = value
+    return command(**given)
 
 
 def command_of(name: str, args: list[str]) -> tuple[Any, str, list[str]]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
-
-import tyro
+from typing import Any
 
 from footfall.cli.shared.output import (
     kept_if_interrupted,
@@ -18,7 +16,7 @@ from footfall.cli.shared.output import (
     tell,
     text_of,
 )
-from footfall.cli.shared.usage import JsonOption, unit
+from footfall.cli.shared.usage import JsonOption, argument, option
 from footfall.errors import UsageError, did_you_mean
 from footfall.files.atomic_write import write_text
 from footfall.given_numbers import Positive, Whole
@@ -34,20 +32,17 @@ class Run:
     What is in the folder is not asked again; footfall arena page draws it.
     """
 
-    engines: Annotated[tuple[str, ...], tyro.conf.arg(metavar="ENGINE[:VARIANT]...")] = ("mujoco", "footfall")
-    """names of guests, see footfall arena"""
-    groups: Annotated[tuple[str, ...], tyro.conf.arg(metavar="GROUP...")] = ("closed-forms",)
-    """closed-forms, robots, measured, cost"""
-    data: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
-    """a folder with robots/ and cube_tosses/, for the questions that need them"""
-    tune: Annotated[Whole, tyro.conf.arg(metavar="N")] = 0
-    """tune each engine, too, by N evaluations of the same search on training cases"""
-    limit: Annotated[Positive, unit("s")] = 120.0
-    """most processor time that an engine may take for one run"""
-    out: Annotated[Path, tyro.conf.arg(metavar="DIR")] = Path("arena")
-    """where rows and recordings are kept"""
-    json: bool = False
-    """print a JSON object for each row"""
+    engines: tuple[str, ...] = option(
+        ("mujoco", "footfall"), "names of guests, see footfall arena", metavar="ENGINE[:VARIANT]..."
+    )
+    groups: tuple[str, ...] = option(("closed-forms",), "closed-forms, robots, measured, cost", metavar="GROUP...")
+    data: Path | None = option(
+        None, "a folder with robots/ and cube_tosses/, for the questions that need them", metavar="DIR"
+    )
+    tune: Whole = option(0, "tune each engine, too, by N evaluations of the same search on training cases", metavar="N")
+    limit: Positive = option(120.0, "most processor time that an engine may take for one run", unit="s")
+    out: Path = option(Path("arena"), "where rows and recordings are kept", metavar="DIR")
+    json: bool = option(False, "print a JSON object for each row")
 
     def run(self) -> int:
         from footfall.study.arena import arena
@@ -87,8 +82,7 @@ class Add:
     It is asked one question whose answer is known, then kept under its name.
     """
 
-    file: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="FILE.py")]
-    """the guest"""
+    file: Path = argument("FILE.py", "the guest")
 
     def run(self) -> int:
         import tempfile
@@ -113,10 +107,8 @@ class Page:
     footfall arena page --from arena --out docs/arena.md
     """
 
-    source: Annotated[Path, tyro.conf.arg(name="from", metavar="DIR")] = Path("arena")
-    """where footfall arena run has kept its rows"""
-    out: Annotated[Path, tyro.conf.arg(metavar="FILE.md")] = Path("arena.md")
-    """the page; its pictures go to images/ beside it"""
+    source: Path = option(Path("arena"), "where footfall arena run has kept its rows", name="from", metavar="DIR")
+    out: Path = option(Path("arena.md"), "the page; its pictures go to images/ beside it", metavar="FILE.md")
 
     def run(self) -> int:
         from footfall.study.arena import load_rows
@@ -131,8 +123,7 @@ class Page:
 class Arena(JsonOption):
     """Compare engines: footfall arena run, add FILE.py or page; without these, they are listed."""
 
-    what: Annotated[tyro.conf.Positional[str | None], tyro.conf.arg(metavar="[run|add|page]")] = None
-    """what to do"""
+    what: str | None = argument("[run|add|page]", "what to do", None)
 
     def run(self) -> int:
         from footfall.study.arena.running import guest, guests, made

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import tyro
+from typing import TYPE_CHECKING
 
 from footfall.cli.shared.output import kept_if_interrupted, print_json, print_table, progress_bar, say
-from footfall.cli.shared.usage import unit
+from footfall.cli.shared.usage import argument, option
 from footfall.given_numbers import NotNegative, Positive
 
 if TYPE_CHECKING:
@@ -29,34 +27,30 @@ class Autopsy:
     an artefact of contact there.
     """
 
-    policy: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="POLICY")]
-    """a policy, .onnx or .pt"""
-    robot: Annotated[str, tyro.conf.arg(metavar="ROBOT")]
-    """a built-in name, or a file: .xml (MJCF) or .urdf"""
-    contract: Annotated[str | None, tyro.conf.arg(metavar="NAME|FILE")] = None
-    """playground, mjlab, isaac-lab, unitree-rl-gym, or a TOML file; left out, the file beside it"""
-    command: tuple[float, ...] = ()
-    """what is asked for: forward and left in m/s, turn in rad/s; left out, the contract's"""
-    law: Annotated[str, tyro.conf.arg(metavar="NAME")] = "mujoco"
-    """of the reference run: nearest to the simulator of the training"""
-    friction: NotNegative = 0.7
-    """of the reference run"""
-    dt: Annotated[Positive, unit("s")] = 2e-3
-    """step of the reference run"""
-    duration: Annotated[Positive, unit("s")] = 8.0
-    """of each run"""
-    pose: str | None = None
-    """keyframe that the robot stands in; left out, the contract's"""
-    action_scale: float | None = None
-    """rad or m of an action of 1; left out, the contract's"""
-    only: Annotated[tuple[str, ...], tyro.conf.arg(metavar="ASSUMPTION...")] = ()
-    """assumptions to change, all if left out: law, friction, latency, heavier, ..."""
-    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
-    """folder for what is computed and the report; left out, autopsy-POLICY beside you"""
-    workers: Annotated[int | None, tyro.conf.arg(metavar="N", help_behavior_hint="(default: one per core)")] = None
-    """processes at a time"""
-    json: bool = False
-    """print one JSON object"""
+    policy: Path = argument("POLICY", "a policy, .onnx or .pt")
+    robot: str = option(..., "a built-in name, or a file: .xml (MJCF) or .urdf", metavar="ROBOT")
+    contract: str | None = option(
+        None,
+        "playground, mjlab, isaac-lab, unitree-rl-gym, or a TOML file; left out, the file beside it",
+        metavar="NAME|FILE",
+    )
+    command: tuple[float, ...] = option(
+        (), "what is asked for: forward and left in m/s, turn in rad/s; left out, the contract's"
+    )
+    law: str = option("mujoco", "of the reference run: nearest to the simulator of the training", metavar="NAME")
+    friction: NotNegative = option(0.7, "of the reference run")
+    dt: Positive = option(2e-3, "step of the reference run", unit="s")
+    duration: Positive = option(8.0, "of each run", unit="s")
+    pose: str | None = option(None, "keyframe that the robot stands in; left out, the contract's")
+    action_scale: float | None = option(None, "rad or m of an action of 1; left out, the contract's")
+    only: tuple[str, ...] = option(
+        (), "assumptions to change, all if left out: law, friction, latency, heavier, ...", metavar="ASSUMPTION..."
+    )
+    out: Path | None = option(
+        None, "folder for what is computed and the report; left out, autopsy-POLICY beside you", metavar="DIR"
+    )
+    workers: int | None = option(None, "processes at a time", metavar="N", note="(default: one per core)")
+    json: bool = option(False, "print one JSON object")
 
     def run(self) -> int:
         from footfall.study.autopsy import autopsy

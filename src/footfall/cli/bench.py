@@ -9,8 +9,6 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import tyro
-
 from footfall.cli.shared.output import (
     LawsOptions,
     print_json,
@@ -21,7 +19,7 @@ from footfall.cli.shared.output import (
     sentences_bar,
     text_of,
 )
-from footfall.cli.shared.usage import JsonOption
+from footfall.cli.shared.usage import JsonOption, argument, option
 from footfall.errors import FootfallError
 from footfall.files.atomic_write import write_text
 from footfall.files.html_table import markdown_row, markdown_table
@@ -47,25 +45,37 @@ class Bench:
     a minute or two, with --quick seconds.
     """
 
-    robots: Annotated[tuple[str, ...], tyro.conf.arg(metavar="ROBOT...")] = ()
-    """built-in names, or files: .xml (MJCF) or .urdf; with --worlds also humanoid, one of MuJoCo's size of 27 DoF"""
-    worlds: Annotated[tuple[int, ...], Bounds(0, open=True), tyro.conf.arg(metavar="COUNT...")] = ()
-    """measure this many worlds at once instead: steps per second, standing and restless, and those of mujoco.rollout"""
-    derivatives: bool = False
-    """measure them instead standing: the derivative of a step, beside mjd_transitionFD in the same process; with
-    --worlds those of many worlds per second"""
-    check: Annotated[Whole, tyro.conf.arg(metavar="STATES")] = 0
-    """with --derivatives: compare derivatives of this many states by chance with differences instead"""
-    device: Literal["cpu", "cuda"] = "cpu"
-    """where those worlds are computed"""
-    laws: Annotated[tuple[str, ...], tyro.conf.arg(metavar="LAW...")] = ()
-    """the laws of those worlds, of those robots, or of --cold; all if left out"""
-    quick: bool = False
-    """fewer rounds, and no cold start"""
-    cold: bool = False
-    """measure only the first start of each law with nothing compiled, from starting the process to the first step"""
-    json: bool = False
-    """print one JSON object per figure as it is measured"""
+    robots: tuple[str, ...] = option(
+        (),
+        "built-in names, or files: .xml (MJCF) or .urdf; with --worlds also humanoid, one of MuJoCo's size of 27 DoF",
+        metavar="ROBOT...",
+    )
+    worlds: Annotated[tuple[int, ...], Bounds(0, open=True)] = option(
+        (),
+        "measure this many worlds at once instead: steps per second, standing and restless, and those of "
+        "mujoco.rollout",
+        metavar="COUNT...",
+    )
+    derivatives: bool = option(
+        False,
+        "measure them instead standing: the derivative of a step, beside mjd_transitionFD in the same process; "
+        "with --worlds those of many worlds per second",
+    )
+    check: Whole = option(
+        0,
+        "with --derivatives: compare derivatives of this many states by chance with differences instead",
+        metavar="STATES",
+    )
+    device: Literal["cpu", "cuda"] = option("cpu", "where those worlds are computed")
+    laws: tuple[str, ...] = option(
+        (), "the laws of those worlds, of those robots, or of --cold; all if left out", metavar="LAW..."
+    )
+    quick: bool = option(False, "fewer rounds, and no cold start")
+    cold: bool = option(
+        False,
+        "measure only the first start of each law with nothing compiled, from starting the process to the first step",
+    )
+    json: bool = option(False, "print one JSON object per figure as it is measured")
 
     def run(self) -> int:
         tables: dict[frozenset[str], list[Mapping[str, Any]]] = {}
@@ -127,20 +137,17 @@ class Stress(LawsOptions):
     on a plane. The same seed gives the same states. Exits with 1 if a run diverges, leaves the cone, pulls or fails.
     """
 
-    count: tyro.conf.Positional[Count] = 10
-    """runs of each robot on each ground under each law"""
-    robots: Annotated[tuple[str, ...], tyro.conf.arg(metavar="all|chance|NAME|FILE...")] = ("all", "chance")
-    """all that are built in, robots made by chance, built-in names or model files"""
-    chance: Count = 10
-    """how many robots are made by chance"""
-    grounds: Annotated[tuple[str, ...], tyro.conf.arg(metavar="all|KIND...")] = ("all",)
-    """plane, slope, stairs, heightfield, function"""
-    seed: Whole = 0
-    """another one gives other states and other robots"""
-    out: Annotated[Path | None, tyro.conf.arg(metavar="FILE.md")] = None
-    """write a page of what was tried and what failed, as Markdown"""
-    json: bool = False
-    """print one JSON object for every law, robot and ground"""
+    count: Count = argument("", "runs of each robot on each ground under each law", 10)
+    robots: tuple[str, ...] = option(
+        ("all", "chance"),
+        "all that are built in, robots made by chance, built-in names or model files",
+        metavar="all|chance|NAME|FILE...",
+    )
+    chance: Count = option(10, "how many robots are made by chance")
+    grounds: tuple[str, ...] = option(("all",), "plane, slope, stairs, heightfield, function", metavar="all|KIND...")
+    seed: Whole = option(0, "another one gives other states and other robots")
+    out: Path | None = option(None, "write a page of what was tried and what failed, as Markdown", metavar="FILE.md")
+    json: bool = option(False, "print one JSON object for every law, robot and ground")
 
     def run(self) -> int:
         from footfall.study.bench.stress import coulomb_laws, random_states
@@ -249,18 +256,14 @@ class Survey(LawsOptions, JsonOption):
     Each row is written as soon as it is known.
     """
 
-    robots: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="all|ROBOT...")] = ("all",)
-    """built-in names that can walk, or files: .xml (MJCF) or .urdf"""
-    steps: Count = 10
-    """of the walk"""
-    grounds: bool = False
-    """walk on slopes, bumps, steps and ice too, and write a second table"""
-    pictures: bool = False
-    """draw each robot in its walk too, into the folder images beside the table"""
-    actuators: Literal["as-is", "motor"] = "motor"
-    """motor: servos become torque motors of their force range"""
-    out: Annotated[Path | None, tyro.conf.arg(metavar="FILE.md")] = None
-    """write the table here, as Markdown"""
+    robots: tuple[str, ...] = argument(
+        "all|ROBOT...", "built-in names that can walk, or files: .xml (MJCF) or .urdf", ("all",)
+    )
+    steps: Count = option(10, "of the walk")
+    grounds: bool = option(False, "walk on slopes, bumps, steps and ice too, and write a second table")
+    pictures: bool = option(False, "draw each robot in its walk too, into the folder images beside the table")
+    actuators: Literal["as-is", "motor"] = option("motor", "motor: servos become torque motors of their force range")
+    out: Path | None = option(None, "write the table here, as Markdown", metavar="FILE.md")
 
     def run(self) -> int:
         from footfall.robot import load_robot

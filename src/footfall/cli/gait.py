@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
-
-import tyro
+from typing import TYPE_CHECKING, Literal
 
 from footfall.cli.shared.output import given, print_facts, print_json, print_table, say, seconds, sentences_bar, tell
 from footfall.cli.shared.task import RobotChoice
-from footfall.cli.shared.usage import JsonOption, pairs, unit
+from footfall.cli.shared.usage import JsonOption, argument, option, pairs
 from footfall.files.atomic_write import write_text
 
 if TYPE_CHECKING:
@@ -31,18 +29,12 @@ class Gait(RobotChoice, JsonOption):
     Exits with 1 where a constraint is not met.
     """
 
-    speed: Annotated[float, unit("m/s")] = 0.5
-    """of the walk"""
-    step_length: Annotated[float | None, unit("m"), tyro.conf.arg(help_behavior_hint="(default: chosen)")] = None
-    """on the level"""
-    clearance: Annotated[float, unit("m")] = 0.03
-    """least height of the swing foot in the middle of a step"""
-    friction: float = 0.75
-    """of the ground"""
-    fresh: bool = False
-    """optimise even if the gait is known"""
-    out: Path | None = None
-    """write the gait here, as JSON"""
+    speed: float = option(0.5, "of the walk", unit="m/s")
+    step_length: float | None = option(None, "on the level", unit="m", note="(default: chosen)")
+    clearance: float = option(0.03, "least height of the swing foot in the middle of a step", unit="m")
+    friction: float = option(0.75, "of the ground")
+    fresh: bool = option(False, "optimise even if the gait is known")
+    out: Path | None = option(None, "write the gait here, as JSON")
 
     def run(self) -> int:
         from footfall.gait.library import find_gait, guess_of
@@ -118,18 +110,20 @@ class HumanWalk(JsonOption):
     and subject.json with mass, lengths, source and licence, if there are. Whose data it is travels with it.
     """
 
-    recording: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RECORDING")]
-    """a .c3d or .trc file, or a folder of tables"""
-    forces: Path | None = None
-    """the forces of a .trc file, where they have another name"""
-    marker: Annotated[tuple[str, ...], tyro.conf.arg(metavar="R_knee=NAME...")] = ()
-    """markers that are not known by their names: of R and L, hip, knee, ankle, heel, mt; NAME+NAME is their middle"""
-    up: Annotated[Literal["y", "z"] | None, tyro.conf.arg(metavar="y|z")] = None
-    """the axis that is up, where markers and forces do not show it"""
-    out: Annotated[Path | None, tyro.conf.arg(metavar="FILE.json")] = None
-    """write the table here"""
-    attribution: str | None = None
-    """whose data these are and under which licence, where subject.json does not say it"""
+    recording: Path = argument("RECORDING", "a .c3d or .trc file, or a folder of tables")
+    forces: Path | None = option(None, "the forces of a .trc file, where they have another name")
+    marker: tuple[str, ...] = option(
+        (),
+        "markers that are not known by their names: of R and L, hip, knee, ankle, heel, mt; NAME+NAME is their middle",
+        metavar="R_knee=NAME...",
+    )
+    up: Literal["y", "z"] | None = option(
+        None, "the axis that is up, where markers and forces do not show it", metavar="y|z"
+    )
+    out: Path | None = option(None, "write the table here", metavar="FILE.json")
+    attribution: str | None = option(
+        None, "whose data these are and under which licence, where subject.json does not say it"
+    )
 
     def run(self) -> int:
         from footfall.gait.human.data import as_text, derive

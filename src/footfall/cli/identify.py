@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
-
-import tyro
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from footfall.cli.logs import LogOptions
 from footfall.cli.shared.output import (
@@ -18,7 +16,7 @@ from footfall.cli.shared.output import (
     share_bar,
     tell,
 )
-from footfall.cli.shared.usage import JsonOption, UsageError, pairs, unit
+from footfall.cli.shared.usage import JsonOption, UsageError, argument, option, pairs
 from footfall.errors import did_you_mean
 from footfall.given_numbers import Count, NotNegative, Positive, Whole
 
@@ -27,15 +25,10 @@ if TYPE_CHECKING:
     from footfall.study.identify import Coefficient, FrictionFit
 
 
-Ranges = Annotated[tuple[str, ...], tyro.conf.arg(metavar="PATH=LOW:HIGH[:log]")]
-
-
 @dataclass(frozen=True, kw_only=True)
 class _Search(JsonOption):
-    evaluations: Count = 200
-    """how often a search simulates all trials, about"""
-    seed: Whole = 0
-    """of the search, and of the trials to judge on where these are drawn"""
+    evaluations: Count = option(200, "how often a search simulates all trials, about")
+    seed: Whole = option(0, "of the search, and of the trials to judge on where these are drawn")
 
     def fitted(self, law: str, trials: Sequence[Any], ranges: Mapping[str, Any] | None = None, **given: Any) -> Fit:
         """A law fitted to trials, with a bar."""
@@ -47,8 +40,7 @@ class _Search(JsonOption):
 
 @dataclass(frozen=True, kw_only=True)
 class _Ranked(LawsOptions, _Search):
-    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
-    """keep the fits here"""
+    out: Path | None = option(None, "keep the fits here", metavar="DIR")
 
     unit_of_loss: ClassVar[str]
 
@@ -97,14 +89,14 @@ class _Ranked(LawsOptions, _Search):
 
 @dataclass(frozen=True, kw_only=True)
 class _Options(_Search):
-    law: Annotated[str, tyro.conf.arg(metavar="NAME")] = "spring-damper"
-    """which law, see footfall laws"""
-    fit: Ranges = ()
-    """what is fitted and between which bounds, as law.k=1e3:1e6:log or ground.friction=0.1:1; left out, a preset"""
-    friction: NotNegative = 0.7
-    """of the ground, where it is not fitted"""
-    out: Annotated[Path | None, tyro.conf.arg(metavar="FILE.json")] = None
-    """keep the fit here; ff.law reads it"""
+    law: str = option("spring-damper", "which law, see footfall laws", metavar="NAME")
+    fit: tuple[str, ...] = option(
+        (),
+        "what is fitted and between which bounds, as law.k=1e3:1e6:log or ground.friction=0.1:1; left out, a preset",
+        metavar="PATH=LOW:HIGH[:log]",
+    )
+    friction: NotNegative = option(0.7, "of the ground, where it is not fitted")
+    out: Path | None = option(None, "keep the fit here; ff.law reads it", metavar="FILE.json")
 
     def _report(self, trials: list[Any], unit: str, **given: Any) -> int:
         """Fit, keep and show."""
@@ -124,20 +116,17 @@ class Forces(_Options):
     The robot starts in its home pose, raised by --drop.
     """
 
-    data: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="FILE...")]
-    """the forces, a trial each"""
-    robot: Annotated[str, tyro.conf.arg(metavar="ROBOT")]
-    """whose forces: a name or a model file"""
-    foot: Annotated[tuple[str, ...], tyro.conf.arg(metavar="FOOT=VECTOR")] = ()
-    """which vector of the files is the force on which foot; total is the sum of all"""
-    drop: tuple[float, ...] = (0.0,)
-    """how much higher than home each trial starts, m; one for all, or one for each"""
-    controller: Annotated[str | None, tyro.conf.arg(metavar="NAME")] = None
-    """what the robot did, such as posture"""
-    motion: Annotated[Path | None, tyro.conf.arg(metavar="MOTION")] = None
-    """the motion that it followed, see footfall follow"""
-    assist: bool = False
-    """virtual motors between world and root help it, where the ground cannot"""
+    data: tuple[Path, ...] = argument("FILE...", "the forces, a trial each")
+    robot: str = option(..., "whose forces: a name or a model file", metavar="ROBOT")
+    foot: tuple[str, ...] = option(
+        (), "which vector of the files is the force on which foot; total is the sum of all", metavar="FOOT=VECTOR"
+    )
+    drop: tuple[float, ...] = option(
+        (0.0,), "how much higher than home each trial starts, m; one for all, or one for each"
+    )
+    controller: str | None = option(None, "what the robot did, such as posture", metavar="NAME")
+    motion: Path | None = option(None, "the motion that it followed, see footfall follow", metavar="MOTION")
+    assist: bool = option(False, "virtual motors between world and root help it, where the ground cannot")
 
     def run(self) -> int:
         from footfall.control import Follow
@@ -200,16 +189,13 @@ class Impacts(_Search):
     the impact in the norm of the kinetic energy, relative to that before, on impacts left out.
     """
 
-    data: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="FILE.csv")]
-    """the impacts"""
-    mass: Annotated[Positive, unit("kg")]
-    """of the body"""
-    inertia: Positive
-    """about its centre, kg m2"""
-    semi_axes: Annotated[tuple[float, float] | None, tyro.conf.arg(metavar="A B")] = None
-    """of an ellipse, m, along its own x and z; left out, columns rx and rz say where it touches"""
-    evaluations: Count = 60
-    """how often a search computes all impacts, about"""
+    data: Path = argument("FILE.csv", "the impacts")
+    mass: Positive = option(..., "of the body", unit="kg")
+    inertia: Positive = option(..., "about its centre, kg m2")
+    semi_axes: tuple[float, float] | None = option(
+        None, "of an ellipse, m, along its own x and z; left out, columns rx and rz say where it touches", metavar="A B"
+    )
+    evaluations: Count = option(60, "how often a search computes all impacts, about")
 
     def run(self) -> int:
         from footfall.study.fit import load_impacts
@@ -249,30 +235,24 @@ class Tosses(_Ranked):
 
     unit_of_loss = "widths"
 
-    data: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="FILE...")]
-    """the tosses: .npz or .csv"""
-    trials: Count = 30
-    """tosses to fit on"""
-    judge: Count = 100
-    """other tosses to judge on"""
-    rate: Annotated[float | None, tyro.conf.arg(metavar="HZ")] = None
-    """frames per second; that of the times of a table, or 148, ContactNets'"""
-    side: Annotated[Positive, unit("m")] = 0.1048
-    """side of a cube; what errors are counted in"""
-    size: Annotated[tuple[float, float, float] | None, tyro.conf.arg(metavar="X Y Z")] = None
-    """sides of a box, m, along the axes of its quaternions; errors are counted in their mean"""
-    mass: Annotated[Positive, unit("kg")] = 0.37
-    """of the cube"""
-    inertia: Annotated[tuple[float, ...], tyro.conf.arg(metavar="I | IX IY IZ")] = (0.00081,)
-    """about each axis, kg m2; one for all, or three"""
-    quaternion: Literal["wxyz", "xyzw"] = "wxyz"
-    """their order in a file .npz; a table names its columns"""
-    unit: Annotated[str, tyro.conf.arg(metavar="UNIT")] = "m"
-    """of places, where a table does not state it"""
-    up: Literal["z", "y", "x", "-z", "-y", "-x"] = "z"
-    """the axis of places and quaternions that is up"""
-    half_turn: NotNegative = 1.0
-    """widths that a fit counts half a turn as; 0 fits the place alone"""
+    data: tuple[Path, ...] = argument("FILE...", "the tosses: .npz or .csv")
+    trials: Count = option(30, "tosses to fit on")
+    judge: Count = option(100, "other tosses to judge on")
+    rate: float | None = option(
+        None, "frames per second; that of the times of a table, or 148, ContactNets'", metavar="HZ"
+    )
+    side: Positive = option(0.1048, "side of a cube; what errors are counted in", unit="m")
+    size: tuple[float, float, float] | None = option(
+        None, "sides of a box, m, along the axes of its quaternions; errors are counted in their mean", metavar="X Y Z"
+    )
+    mass: Positive = option(0.37, "of the cube", unit="kg")
+    inertia: tuple[float, ...] = option(
+        (0.00081,), "about each axis, kg m2; one for all, or three", metavar="I | IX IY IZ"
+    )
+    quaternion: Literal["wxyz", "xyzw"] = option("wxyz", "their order in a file .npz; a table names its columns")
+    unit: str = option("m", "of places, where a table does not state it", metavar="UNIT")
+    up: Literal["z", "y", "x", "-z", "-y", "-x"] = option("z", "the axis of places and quaternions that is up")
+    half_turn: NotNegative = option(1.0, "widths that a fit counts half a turn as; 0 fits the place alone")
 
     def run(self) -> int:
         from footfall.study.fit import split
@@ -320,14 +300,14 @@ class LogFit(_Ranked, LogOptions):
 
     unit_of_loss = "heights and rad"
 
-    data: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="LOG...")]
-    """the robot's logs"""
-    window: Annotated[Positive, unit("s")] = 0.3
-    """s, of the parts"""
-    fit: Ranges = ()
-    """what is fitted and between which bounds, as in footfall identify forces; left out, a preset"""
-    evaluations: Count = 60
-    """how often a search simulates all parts, about"""
+    data: tuple[Path, ...] = argument("LOG...", "the robot's logs")
+    window: Positive = option(0.3, "s, of the parts", unit="s")
+    fit: tuple[str, ...] = option(
+        (),
+        "what is fitted and between which bounds, as in footfall identify forces; left out, a preset",
+        metavar="PATH=LOW:HIGH[:log]",
+    )
+    evaluations: Count = option(60, "how often a search simulates all parts, about")
 
     def run(self) -> int:
         from functools import partial
@@ -363,10 +343,8 @@ class Friction(JsonOption):
     samples while sliding.
     """
 
-    data: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="DATA...")]
-    """tables or recordings, one pull or several each"""
-    foot: Annotated[str | None, tyro.conf.arg(metavar="FOOT")] = None
-    """which foot of a recording slides"""
+    data: tuple[Path, ...] = argument("DATA...", "tables or recordings, one pull or several each")
+    foot: str | None = option(None, "which foot of a recording slides", metavar="FOOT")
 
     def run(self) -> int:
         from footfall.study.identify import identify_friction
@@ -407,8 +385,10 @@ class Identify:
     log: laws, the ground and the robot from its own log, judged on other parts of it and ranked.
     """
 
-    what: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="friction|forces|impacts|tosses|log")]
-    """what to identify, or from what: footfall identify KIND --help says more"""
+    what: str = argument(
+        "friction|forces|impacts|tosses|log",
+        "what to identify, or from what: footfall identify KIND --help says more",
+    )
 
     def run(self) -> int:
         raise UsageError(f"nothing is identified from '{self.what}': {did_you_mean(self.what, SUBCOMMANDS)}")

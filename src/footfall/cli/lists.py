@@ -7,14 +7,12 @@ import sys
 from dataclasses import MISSING, dataclass, fields
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin, get_type_hints
-
-import tyro
+from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
 
 from footfall.cli.shared.options import described_fields
 from footfall.cli.shared.output import print_facts, print_json, print_table, print_text, tell, without_markup
 from footfall.cli.shared.task import RobotOptions
-from footfall.cli.shared.usage import JsonOption
+from footfall.cli.shared.usage import JsonOption, argument, option
 
 if TYPE_CHECKING:
     from footfall.contact.base import Law
@@ -33,8 +31,7 @@ KINDS = {
 class Laws(JsonOption):
     """List the contact laws, one line each, or describe one."""
 
-    name: tyro.conf.Positional[Annotated[str | None, tyro.conf.arg(metavar="[LAW]", help_behavior_hint="")]] = None
-    """name of a law"""
+    name: str | None = argument("[LAW]", "name of a law", None)
 
     def run(self) -> int:
         from footfall.contact import law_class, laws
@@ -105,10 +102,12 @@ def _show_law(law: type[Law], *, json: bool) -> int:
 class Robots(RobotOptions, JsonOption):
     """List the built-in robots, or describe one: built in, or from an .xml (MJCF) or .urdf file."""
 
-    name: tyro.conf.Positional[Annotated[str | None, tyro.conf.arg(metavar="[ROBOT]", help_behavior_hint="")]] = None
-    """built-in name or file"""
-    soles: Annotated[str | None, tyro.conf.arg(metavar="FILE")] = None
-    """draw the feet of one robot with the soles and contact points found, as .png, .svg or .pdf"""
+    name: str | None = argument("[ROBOT]", "built-in name or file", None)
+    soles: str | None = option(
+        None,
+        "draw the feet of one robot with the soles and contact points found, as .png, .svg or .pdf",
+        metavar="FILE",
+    )
 
     def run(self) -> int:
         from footfall.robot import load_robot, robots

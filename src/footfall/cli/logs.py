@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
-
-import tyro
+from typing import TYPE_CHECKING, Literal
 
 from footfall.cli.shared.output import given, print_facts, print_json, print_table, say
 from footfall.cli.shared.result import save, simulate
 from footfall.cli.shared.task import OutOptions, RobotOptions
-from footfall.cli.shared.usage import UsageError, pairs, unit
+from footfall.cli.shared.usage import UsageError, argument, option, pairs
 from footfall.given_numbers import NotNegative, Positive
 
 if TYPE_CHECKING:
@@ -23,22 +21,18 @@ if TYPE_CHECKING:
 class LogOptions(RobotOptions):
     """A robot and how its logs are read."""
 
-    robot: Annotated[str, tyro.conf.arg(metavar="ROBOT")]
-    """whose log: a name or a model file"""
-    name: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME=JOINT")] = ()
-    """which name in the log is which joint, where words do not tell"""
-    sign: Annotated[tuple[str, ...], tyro.conf.arg(metavar="JOINT=1|-1")] = ()
-    """of joints that the model turns the other way"""
-    offset: Annotated[tuple[str, ...], tyro.conf.arg(metavar="JOINT=RAD")] = ()
-    """what encoders read in the model's zero"""
-    torque_constant: float | None = None
-    """N m/A at the joint, to make torques of currents"""
-    quaternion: Literal["wxyz", "xyzw"] | None = None
-    """order of quaternions in arrays, where gravity does not tell it"""
-    rate: Annotated[float | None, tyro.conf.arg(metavar="HZ")] = None
-    """samples per second, where the file has no times"""
-    friction: NotNegative = 0.7
-    """of the level ground"""
+    robot: str = option(..., "whose log: a name or a model file", metavar="ROBOT")
+    name: tuple[str, ...] = option(
+        (), "which name in the log is which joint, where words do not tell", metavar="NAME=JOINT"
+    )
+    sign: tuple[str, ...] = option((), "of joints that the model turns the other way", metavar="JOINT=1|-1")
+    offset: tuple[str, ...] = option((), "what encoders read in the model's zero", metavar="JOINT=RAD")
+    torque_constant: float | None = option(None, "N m/A at the joint, to make torques of currents")
+    quaternion: Literal["wxyz", "xyzw"] | None = option(
+        None, "order of quaternions in arrays, where gravity does not tell it"
+    )
+    rate: float | None = option(None, "samples per second, where the file has no times", metavar="HZ")
+    friction: NotNegative = option(0.7, "of the level ground")
 
     def load(self, path: Path) -> Log:
         """A log of the robot."""
@@ -73,14 +67,10 @@ class Estimate(LogOptions, OutOptions):
     a recording for plot, export, audit and view.
     """
 
-    log: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="LOG")]
-    """the robot's log"""
-    cutoff: Positive = 30.0
-    """Hz, of the low pass on joints, torques and IMU"""
-    causal: bool = False
-    """use nothing after a sample for it, as the robot itself could"""
-    report: Annotated[Path | None, tyro.conf.arg(metavar="FILE.html")] = None
-    """write a page with plots, audit and a 3D replay"""
+    log: Path = argument("LOG", "the robot's log")
+    cutoff: Positive = option(30.0, "Hz, of the low pass on joints, torques and IMU")
+    causal: bool = option(False, "use nothing after a sample for it, as the robot itself could")
+    report: Path | None = option(None, "write a page with plots, audit and a 3D replay", metavar="FILE.html")
 
     def run(self) -> int:
         from footfall.ground import Ground
@@ -147,26 +137,16 @@ class Replay(LogOptions, OutOptions):
     the first of these that the log has. Where there is an IMU, the base begins as footfall estimate finds it.
     """
 
-    log: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="LOG")]
-    """the robot's log"""
-    law: Annotated[str, tyro.conf.arg(metavar="NAME")] = "time-stepping"
-    """contact law, see footfall laws"""
-    use: Literal["control", "position", "torque", "track"] | None = None
-    """what of the log is replayed"""
-    kp: float | None = None
-    """N m/rad, stiffness of the joints; left out, that of posture control"""
-    kd: float | None = None
-    """N m s/rad, their damping"""
-    delay: Annotated[NotNegative, unit("s")] = 0.0
-    """s, by which commands act later than they were logged"""
-    start: Annotated[float, unit("s")] = 0.0
-    """s of the log at which the run begins"""
-    duration: Annotated[float | None, unit("s")] = None
-    """s; left out, to the end of the log"""
-    dt: Annotated[float | None, unit("s")] = None
-    """step, s"""
-    report: Annotated[Path | None, tyro.conf.arg(metavar="FILE.html")] = None
-    """write a page of the run beside the log"""
+    log: Path = argument("LOG", "the robot's log")
+    law: str = option("time-stepping", "contact law, see footfall laws", metavar="NAME")
+    use: Literal["control", "position", "torque", "track"] | None = option(None, "what of the log is replayed")
+    kp: float | None = option(None, "N m/rad, stiffness of the joints; left out, that of posture control")
+    kd: float | None = option(None, "N m s/rad, their damping")
+    delay: NotNegative = option(0.0, "s, by which commands act later than they were logged", unit="s")
+    start: float = option(0.0, "s of the log at which the run begins", unit="s")
+    duration: float | None = option(None, "s; left out, to the end of the log", unit="s")
+    dt: float | None = option(None, "step, s", unit="s")
+    report: Path | None = option(None, "write a page of the run beside the log", metavar="FILE.html")
 
     def run(self) -> int:
         from footfall.control.replay import Replay as Controller

@@ -6,12 +6,10 @@ import re
 from dataclasses import dataclass
 from keyword import iskeyword
 from pathlib import Path
-from typing import Annotated, Literal
-
-import tyro
+from typing import Literal
 
 from footfall.cli.shared.output import tell, text_of
-from footfall.cli.shared.usage import JsonOption, UsageError
+from footfall.cli.shared.usage import JsonOption, UsageError, argument
 
 ENDINGS = {"controller": ".py", "law": ".py", "policy": ".toml", "study": ".toml"}
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
@@ -27,13 +25,8 @@ class New(JsonOption):
     The file says how it is run.
     """
 
-    what: Annotated[
-        tyro.conf.Positional[Literal["controller", "law", "study", "policy"]],
-        tyro.conf.arg(metavar="controller|law|study|policy"),
-    ]
-    """what to begin"""
-    name: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="NAME")]
-    """what to call it, and the file: NAME.py or NAME.toml"""
+    what: Literal["controller", "law", "study", "policy"] = argument("controller|law|study|policy", "what to begin")
+    name: str = argument("NAME", "what to call it, and the file: NAME.py or NAME.toml")
 
     def run(self) -> int:
         from footfall.errors import FootfallError

@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import fill
-from typing import Annotated
-
-import tyro
 
 from footfall.cli.shared.output import print_facts, print_json, print_table, sentences_bar, tell
-from footfall.cli.shared.usage import JsonOption, UsageError
+from footfall.cli.shared.usage import JsonOption, UsageError, argument, option
 from footfall.papers import PaperResult, paper, papers, run_paper
 from footfall.papers.perform import PICTURES, not_reproduced, write_page
 
@@ -34,16 +31,17 @@ class Paper(JsonOption):
     changes in a challenge and is not marked as fragile.
     """
 
-    name: tyro.conf.Positional[Annotated[str | None, tyro.conf.arg(metavar="[PAPER]", help_behavior_hint="")]] = None
-    """name of a paper"""
-    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="(default: runs/PAPER)")] = None
-    """where the figures go"""
-    only: Annotated[str | None, tyro.conf.arg(metavar="FIGURES")] = None
-    """run only these figures or experiments, as in fig7,stability"""
-    docs: Annotated[Path | None, tyro.conf.arg(metavar="PAGE.md")] = None
-    """with "all": write a Markdown page, and one of each paper with every figure and claim; pictures in images/"""
-    challenge: bool = False
-    """run everything again with other values of what the paper leaves open, and name verdicts that change"""
+    name: str | None = argument("[PAPER]", "name of a paper", None)
+    out: Path | None = option(None, "where the figures go", metavar="DIR", note="(default: runs/PAPER)")
+    only: str | None = option(None, "run only these figures or experiments, as in fig7,stability", metavar="FIGURES")
+    docs: Path | None = option(
+        None,
+        'with "all": write a Markdown page, and one of each paper with every figure and claim; pictures in images/',
+        metavar="PAGE.md",
+    )
+    challenge: bool = option(
+        False, "run everything again with other values of what the paper leaves open, and name verdicts that change"
+    )
 
     def run(self) -> int:
         if self.name is None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any
-
-import tyro
+from typing import TYPE_CHECKING, Any
 
 from footfall.cli.shared.output import LawsOptions, given, print_json, print_table, progress_bar, say
-from footfall.cli.shared.task import SettingOptions, parse_push
-from footfall.cli.shared.usage import JsonOption, unit
+from footfall.cli.shared.task import PushOptions, SettingOptions, parse_push
+from footfall.cli.shared.usage import JsonOption, option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +21,7 @@ FIRST = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
-class PushLimit(SettingOptions, LawsOptions, JsonOption):
+class PushLimit(SettingOptions, PushOptions, LawsOptions, JsonOption):
     """Find the largest push that a robot survives under each contact law, by bisection.
 
     footfall push-limit spatial-biped
@@ -35,12 +33,8 @@ class PushLimit(SettingOptions, LawsOptions, JsonOption):
     one that walks only the fall counts.
     """
 
-    push: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="PUSH")] = ()
-    """'FORCE N DIRECTION BODY DURATION s at START s', as in footfall run"""
-    wait: Annotated[float, unit("s")] = 1.5
-    """time after the push at which the robot must be safe"""
-    within: float = 0.05
-    """relative accuracy of the answer"""
+    wait: float = option(1.5, "time after the push at which the robot must be safe", unit="s")
+    within: float = option(0.05, "relative accuracy of the answer")
 
     def run(self) -> int:
         from footfall.study.largest_push import largest_pushes

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
-
-import tyro
+from typing import Any
 
 from footfall.cli.shared.output import (
     MeasuredOptions,
@@ -20,7 +18,7 @@ from footfall.cli.shared.output import (
     tell,
 )
 from footfall.cli.shared.result import loaded
-from footfall.cli.shared.usage import FileOptions, JsonOption, UsageError, unit
+from footfall.cli.shared.usage import FileOptions, JsonOption, UsageError, argument, option
 from footfall.errors import did_you_mean
 from footfall.given_numbers import Positive
 
@@ -29,8 +27,7 @@ from footfall.given_numbers import Positive
 class Audit(JsonOption):
     """Check whether a ground can give the forces of recordings. Exits with 1 if a row fails."""
 
-    recordings: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RECORDING...")]
-    """directories that footfall run --out wrote"""
+    recordings: tuple[Path, ...] = argument("RECORDING...", "directories that footfall run --out wrote")
 
     def run(self) -> int:
         from footfall.measure.audit import audit
@@ -54,10 +51,8 @@ class Export(FileOptions):
     .mot has forces for OpenSim, .c3d has force plates and markers, .mcap is for Foxglove, .rrd for Rerun.
     """
 
-    recording: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RECORDING")]
-    """directory that footfall run --out wrote"""
-    file: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="FILE")]
-    """its ending chooses the format"""
+    recording: Path = argument("RECORDING", "directory that footfall run --out wrote")
+    file: Path = argument("FILE", "its ending chooses the format")
 
     def run(self) -> int:
         from footfall.recording import load_recording
@@ -75,15 +70,14 @@ class Plot(MeasuredOptions, FileOptions):
     footfall plot runs/walk grf --out grf.pdf
     """
 
-    words: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="RECORDING... NAME")]
-    """directories that footfall run --out wrote, then the plot's name, grf if left out (footfall plot list: which
-    there are)"""
-    out: Path | None = None
-    """.png, .svg or .pdf (left out: NAME.png in the first recording's directory)"""
-    start: Annotated[float | None, unit("s")] = None
-    """from this time on"""
-    stop: Annotated[float | None, unit("s")] = None
-    """up to this time"""
+    words: tuple[str, ...] = argument(
+        "RECORDING... NAME",
+        "directories that footfall run --out wrote, then the plot's name, grf if left out (footfall plot list: "
+        "which there are)",
+    )
+    out: Path | None = option(None, ".png, .svg or .pdf (left out: NAME.png in the first recording's directory)")
+    start: float | None = option(None, "from this time on", unit="s")
+    stop: float | None = option(None, "up to this time", unit="s")
 
     def run(self) -> int:
         from footfall.show.plots import PLOTS, plot, save_plot
@@ -115,12 +109,9 @@ class Plot(MeasuredOptions, FileOptions):
 class Report(MeasuredOptions, FileOptions):
     """Write one HTML file about a recording, or about several compared: tables, plots, a 3D replay. Opens offline."""
 
-    recordings: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RECORDING...")]
-    """directories that footfall run --out wrote"""
-    out: Path | None = None
-    """where to write it (left out: report.html in the first recording's directory)"""
-    title: str | None = None
-    """heading of the page"""
+    recordings: tuple[Path, ...] = argument("RECORDING...", "directories that footfall run --out wrote")
+    out: Path | None = option(None, "where to write it (left out: report.html in the first recording's directory)")
+    title: str | None = option(None, "heading of the page")
 
     def run(self) -> int:
         from footfall.show.frames import labels_of
@@ -147,20 +138,13 @@ class Video(FileOptions):
     MP4 needs ffmpeg, the program or the package imageio-ffmpeg (the extra video); GIF and WebP need Pillow.
     """
 
-    recordings: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RECORDING...")]
-    """directories that footfall run --out wrote"""
-    out: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="(default: RECORDING.mp4)")] = None
-    """.mp4, .gif or .webp"""
-    start: Annotated[float | None, unit("s")] = None
-    """from this time on"""
-    stop: Annotated[float | None, unit("s")] = None
-    """up to this time"""
-    fps: Positive = 30.0
-    """pictures per second of the video"""
-    speed: Positive = 1.0
-    """simulated seconds per second"""
-    size: tuple[int, int] = (960, 540)
-    """width and height in pixels"""
+    recordings: tuple[Path, ...] = argument("RECORDING...", "directories that footfall run --out wrote")
+    out: Path | None = option(None, ".mp4, .gif or .webp", metavar="FILE", note="(default: RECORDING.mp4)")
+    start: float | None = option(None, "from this time on", unit="s")
+    stop: float | None = option(None, "up to this time", unit="s")
+    fps: Positive = option(30.0, "pictures per second of the video")
+    speed: Positive = option(1.0, "simulated seconds per second")
+    size: tuple[int, int] = option((960, 540), "width and height in pixels")
 
     def run(self) -> int:
         from footfall.show.video import write_video

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import tyro
-
-from footfall.cli.shared.result import conclude, simulate
+from footfall.cli.shared.result import LawOptions, conclude, simulate
 from footfall.cli.shared.task import TaskOptions
-from footfall.cli.shared.usage import unit
-from footfall.contact.registry import DEFAULT_LAW
+from footfall.cli.shared.usage import option
 
 if TYPE_CHECKING:
     from footfall.simulation import Simulation
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run(TaskOptions):
+class Run(TaskOptions, LawOptions):
     """Simulate a robot on a ground under a contact law.
 
     footfall run spatial-biped --controller walk --speed 0.4 --steps 10
@@ -29,12 +26,7 @@ class Run(TaskOptions):
     has one of its own: 1s, 0.5ms, 5deg, 20cm.
     """
 
-    law: Annotated[str, tyro.conf.arg(metavar="NAME")] = DEFAULT_LAW
-    """contact law, see footfall laws; its options are --law.OPTION"""
-    record_dt: Annotated[float | None, unit("s"), tyro.conf.arg(help_behavior_hint="(default: dt)")] = None
-    """between samples of the recording"""
-
-    law_options: tyro.conf.Suppress[Any] = None
+    record_dt: float | None = option(None, "between samples of the recording", unit="s", note="(default: dt)")
 
     def run(self) -> int:
         self.check_place(self.out)
@@ -43,14 +35,11 @@ class Run(TaskOptions):
 
     def prepared(self) -> tuple[Simulation, float, dict[str, Any]]:
         """The simulation, the duration of its run (s), and what that is given besides."""
-        from footfall.simulation import Simulation
-
-        robot, ground = self.chosen_robot(), self.chosen_ground()
-        sim = Simulation(robot, ground=ground, law=self.law_options.make(), dt=self.dt)
-        controller = self.chosen_controller()
+        robot = self.chosen_robot()
+        sim, controller = self.simulation(robot), self.chosen_controller()
         options = {
             "controller": controller,
-            "qpos": self.start(robot, ground),
+            "qpos": self.start(robot, sim.ground),
             "pushes": self.chosen_pushes(robot),
             "record_dt": self.record_dt,
         }

@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any
-
-import tyro
+from typing import TYPE_CHECKING, Any
 
 from footfall.cli.shared.output import (
     keep_plot,
@@ -22,7 +20,7 @@ from footfall.cli.shared.output import (
     say,
     seconds,
 )
-from footfall.cli.shared.usage import JsonOption, UsageError
+from footfall.cli.shared.usage import JsonOption, UsageError, argument, option
 from footfall.errors import did_you_mean
 
 if TYPE_CHECKING:
@@ -42,16 +40,17 @@ WIDEST = 12
 class StudyOptions(JsonOption):
     """A study file, and where and by whom its cases are done."""
 
-    study: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="STUDY.toml")]
-    """the study file"""
-    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="(default: beside the file)")] = None
-    """folder of the study and its tables"""
-    workers: Annotated[int | None, tyro.conf.arg(metavar="N", help_behavior_hint="(default: one per core)")] = None
-    """processes at a time"""
-    scheduler: Annotated[str | None, tyro.conf.arg(metavar="ADDRESS")] = None
-    """run on the cluster of this Dask scheduler, as in tcp://node1:8786"""
-    plot: Path | None = None
-    """draw the first measure over the first input, or the goals against each other: .png, .svg or .pdf"""
+    study: Path = argument("STUDY.toml", "the study file")
+    out: Path | None = option(
+        None, "folder of the study and its tables", metavar="DIR", note="(default: beside the file)"
+    )
+    workers: int | None = option(None, "processes at a time", metavar="N", note="(default: one per core)")
+    scheduler: str | None = option(
+        None, "run on the cluster of this Dask scheduler, as in tcp://node1:8786", metavar="ADDRESS"
+    )
+    plot: Path | None = option(
+        None, "draw the first measure over the first input, or the goals against each other: .png, .svg or .pdf"
+    )
 
     @property
     def folder(self) -> Path:
@@ -94,8 +93,7 @@ class Sweep(StudyOptions):
     command continues. Exits with 1 if every case failed.
     """
 
-    retry: bool = False
-    """repeat the cases that failed when the study ran before"""
+    retry: bool = option(False, "repeat the cases that failed when the study ran before")
 
     def run(self) -> int:
         from footfall.study.sweep import Samples, sweep

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
-
-import tyro
+from typing import Literal
 
 from footfall.cli.shared.output import kept_if_interrupted, print_facts, print_json, say, share_bar
-from footfall.cli.shared.usage import JsonOption, unit
+from footfall.cli.shared.usage import JsonOption, argument, option
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,42 +21,25 @@ class Train(JsonOption):
     reads them. Needs the extra train (PyTorch, rsl_rl).
     """
 
-    goal: Annotated[
-        tyro.conf.Positional[Literal["stand", "velocity", "get-up"]], tyro.conf.arg(metavar="stand|velocity|get-up")
-    ]
-    """what it is to learn"""
-    robot: Annotated[str, tyro.conf.arg(metavar="ROBOT")] = "spatial-biped"
-    """a built-in name, or a file: .xml (MJCF) or .urdf"""
-    laws: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME...")] = ("spring-damper",)
-    """contact laws, assigned to the worlds in turn"""
-    worlds: int = 256
-    """how many at once; thousands on a GPU"""
-    iterations: int = 300
-    """of PPO, each of 24 control periods of all worlds"""
-    friction: tuple[float, float] = (0.4, 1.0)
-    """lowest and highest coefficient"""
-    mass: tuple[float, float] = (0.9, 1.1)
-    """lowest and highest factor on all masses"""
-    body_contacts: bool = True
-    """bodies other than feet touch the ground and each other, which takes a GPU time"""
-    slope: Annotated[float, unit("rad")] = 0.0
-    """of the ground"""
-    device: Literal["cpu", "cuda"] = "cpu"
-    """where worlds and networks are"""
-    dt: Annotated[float, unit("s")] = 2e-3
-    """step"""
-    control_dt: Annotated[float, unit("s")] = 0.02
-    """between two actions"""
-    episode: Annotated[float, unit("s")] = 10.0
-    """longest time of an episode"""
-    action_scale: float = 0.4
-    """rad or m of an action of 1"""
-    pose: str | None = None
-    """keyframe that the robot stands in"""
-    seed: int = 0
-    """of all that is random"""
-    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
-    """folder for what comes of it; left out, trained-GOAL"""
+    goal: Literal["stand", "velocity", "get-up"] = argument("stand|velocity|get-up", "what it is to learn")
+    robot: str = option("spatial-biped", "a built-in name, or a file: .xml (MJCF) or .urdf", metavar="ROBOT")
+    laws: tuple[str, ...] = option(
+        ("spring-damper",), "contact laws, assigned to the worlds in turn", metavar="NAME..."
+    )
+    worlds: int = option(256, "how many at once; thousands on a GPU")
+    iterations: int = option(300, "of PPO, each of 24 control periods of all worlds")
+    friction: tuple[float, float] = option((0.4, 1.0), "lowest and highest coefficient")
+    mass: tuple[float, float] = option((0.9, 1.1), "lowest and highest factor on all masses")
+    body_contacts: bool = option(True, "bodies other than feet touch the ground and each other, which takes a GPU time")
+    slope: float = option(0.0, "of the ground", unit="rad")
+    device: Literal["cpu", "cuda"] = option("cpu", "where worlds and networks are")
+    dt: float = option(2e-3, "step", unit="s")
+    control_dt: float = option(0.02, "between two actions", unit="s")
+    episode: float = option(10.0, "longest time of an episode", unit="s")
+    action_scale: float = option(0.4, "rad or m of an action of 1")
+    pose: str | None = option(None, "keyframe that the robot stands in")
+    seed: int = option(0, "of all that is random")
+    out: Path | None = option(None, "folder for what comes of it; left out, trained-GOAL", metavar="DIR")
 
     def run(self) -> int:
         from footfall.errors import optional_package

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import tyro
-
 from footfall.cli.run import Run
 from footfall.cli.shared.result import loaded, save
+from footfall.cli.shared.usage import argument, option
 from footfall.given_numbers import Bounds
 
 
@@ -19,10 +18,8 @@ from footfall.given_numbers import Bounds
 class Place:
     """Where a view is served."""
 
-    port: Annotated[int, Bounds(0, 65535)] = 8080
-    """0 takes any free one"""
-    no_browser: bool = False
-    """do not open the browser, only print the address"""
+    port: Annotated[int, Bounds(0, 65535)] = option(8080, "0 takes any free one")
+    no_browser: bool = option(False, "do not open the browser, only print the address")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,10 +33,10 @@ class View(Place):
     With --live the robot is simulated while you watch, with the options of footfall run: drag a body to push it.
     """
 
-    recordings: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RECORDING...")]
-    """directories that footfall run --out wrote"""
-    live: bool = False
-    """simulate a robot and show it meanwhile; write it after ROBOT to see its options with --help"""
+    recordings: tuple[Path, ...] = argument("RECORDING...", "directories that footfall run --out wrote")
+    live: bool = option(
+        False, "simulate a robot and show it meanwhile; write it after ROBOT to see its options with --help"
+    )
 
     def run(self) -> int:
         from footfall.show.viewer import view
@@ -57,10 +54,10 @@ class LiveView(Place, Run):
     footfall view spatial-biped --live --law time-stepping --controller balance
     """
 
-    live: bool = False
-    """simulate a robot and show it meanwhile"""
-    pace: Annotated[float, Bounds(0.001, 1000.0)] = 1.0
-    """simulated seconds per second, where the law is fast enough"""
+    live: bool = option(False, "simulate a robot and show it meanwhile")
+    pace: Annotated[float, Bounds(0.001, 1000.0)] = option(
+        1.0, "simulated seconds per second, where the law is fast enough"
+    )
 
     usual_duration = 600.0
 

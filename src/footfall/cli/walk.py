@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-import tyro
+from typing import TYPE_CHECKING, Any, Literal
 
 from footfall.cli.shared.output import say, show_audit
 from footfall.cli.shared.result import UnderControl, conclude, free_folder, simulate
 from footfall.cli.shared.task import OutOptions, RobotOptions
-from footfall.cli.shared.usage import unit
+from footfall.cli.shared.usage import argument, option
 
 if TYPE_CHECKING:
     from footfall.robot import Robot
@@ -31,14 +29,10 @@ class Walk(UnderControl):
     Options that are left out are derived from the length of the legs. Exits with 1 if the robot falls.
     """
 
-    speed: Annotated[float | None, unit("m/s")] = None
-    """left out, by Froude's number"""
-    steps: int = 10
-    """how many"""
-    turn: Annotated[float, unit("rad/s")] = 0.0
-    """to the left"""
-    gait: Literal["trot", "crawl"] | None = None
-    """of four legs, trot if left out"""
+    speed: float | None = option(None, "left out, by Froude's number", unit="m/s")
+    steps: int = option(10, "how many")
+    turn: float = option(0.0, "to the left", unit="rad/s")
+    gait: Literal["trot", "crawl"] | None = option(None, "of four legs, trot if left out")
 
     def run(self) -> int:
         from footfall.control import walker
@@ -69,16 +63,15 @@ class Follow(UnderControl):
     Lab; qpos). Exits with 1 where the robot falls.
     """
 
-    motion: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="MOTION")]
-    """the file with the motion"""
-    speed: float = 1.0
-    """of the motion: 0.5 takes twice as long"""
-    fps: float | None = None
-    """samples per second, where the file does not have them (left out: 30)"""
-    quaternion: Literal["xyzw", "wxyz"] | None = None
-    """order of the root's quaternion, where it is not that of the format"""
-    assist: bool = False
-    """virtual motors between world and root help where the ground cannot; how much they help is reported"""
+    motion: Path = argument("MOTION", "the file with the motion")
+    speed: float = option(1.0, "of the motion: 0.5 takes twice as long")
+    fps: float | None = option(None, "samples per second, where the file does not have them (left out: 30)")
+    quaternion: Literal["xyzw", "wxyz"] | None = option(
+        None, "order of the root's quaternion, where it is not that of the format"
+    )
+    assist: bool = option(
+        False, "virtual motors between world and root help where the ground cannot; how much they help is reported"
+    )
 
     def run(self) -> int:
         from footfall.control import Follow
@@ -118,8 +111,9 @@ class Demo(RobotOptions, OutOptions):
     so on where recordings are there already. Exits with 1 if the robot falls.
     """
 
-    robot: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="ROBOT")] = "spatial-biped"
-    """a built-in name (see footfall robots), or a file: .xml (MJCF) or .urdf"""
+    robot: str = argument(
+        "ROBOT", "a built-in name (see footfall robots), or a file: .xml (MJCF) or .urdf", "spatial-biped"
+    )
 
     def run(self) -> int:
         from footfall.measure.audit import audit

@@ -1,9 +1,9 @@
 """Options that depend on a choice: those of the law, the ground, the robot and the controller that were typed.
 
 ``--law NAME`` brings ``--law.OPTION`` for every field of that law's dataclass, a user's law included, with its type,
-default and unit; the same for ``--ground KIND``, a dataclass whose ``make()`` returns the ground, for
-``--controller NAME``, and ``--robot.PARAMETER`` for a built-in robot. An option of a controller whose name is unique
-may be typed without its prefix: ``--speed``. A user's own Python file registers a law or defines a controller.
+default and unit; the same for ``--ground KIND``, for ``--controller NAME``, and ``--robot.PARAMETER`` for a built-in
+robot. An option of a controller whose name is unique may be typed without its prefix: ``--speed``. A user's own Python
+file registers a law or defines a controller.
 """
 
 from __future__ import annotations
@@ -11,25 +11,20 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import MISSING, field, fields, make_dataclass
-from functools import cache
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
-from inspect import cleandoc, getdoc
+from inspect import cleandoc
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
-
-import tyro
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from footfall.cli.shared.output import without_markup
-from footfall.cli.shared.usage import UsageError, described
+from footfall.cli.shared.usage import MULTIPLES, Option, UsageError, default_of
 from footfall.errors import FootfallError, did_you_mean
 
 if TYPE_CHECKING:
-    from footfall.contact.base import Law
-    from footfall.ground import Ground
     from footfall.ground.kind import Kind
 
 
@@ -38,20 +33,43 @@ FRICTION = {
     "friction": (float, "dynamic friction coefficient, and the static one too unless that is given"),
     "static_friction": (float | None, "static friction coefficient"),
 }
-TYPEABLE = (float, int, float | None, tuple[float, float])
+#: An entry in the section ``Attributes`` of a docstring: a name, and its text, whose further lines are indented.
+_ATTRIBUTE = re.compile(r"^    (\w+): (.+(?:\n     .+)*)", re.MULTILINE)
 
 
-@cache
-def ground_options() -> Mapping[str, type]:
-    """The options of every kind of ground, as dataclasses."""
+def chosen_options(command: type, args: Sequence[str]) -> list[Option]:
+    """The options of what ``args`` choose, for the fields ``ground_options``, ``law_options``, ... of a command."""
+    own = get_type_hints(command)
+    if "robot_options" not in own:
+        return []
+    from footfall.contact import law_class
+    from footfall.control import controller_class
+    from footfall.robot.built_in import BUILT_IN, module_of
+
+    found = _parameters(module_of(args[0]).Parameters) if args and args[0] in BUILT_IN else []
+    if "ground_options" in own:
+        kind, known = _typed(args, "--ground", "plane"), ground_options()
+        if kind not in known:
+            raise UsageError(f"no ground is called '{kind}': {did_you_mean(kind, known)}")
+        found += known[kind]
+    controller = _typed(args, "--controller", "default")
+    if "controller_options" in own and controller not in ("none", "default") and not is_own(controller):
+        found += _of_class("controller", controller_class("policy" if is_policy(controller) else controller), own)
+    if "law_options" in own:
+        found += _of_class("law", law_class(_typed(args, "--law", getattr(command, "law", ""))))
+    return found
+
+
+def ground_options() -> dict[str, list[Option]]:
+    """The options of every kind of ground whose arguments can all be typed."""
     from footfall.ground.ground import KINDS
 
     made = {name: _of_ground(kind) for name, kind in KINDS.items()}
-    return {name: one for name, one in made.items() if one is not None}
+    return {name: options for name, options in made.items() if options}
 
 
-def _of_ground(kind: Kind[Any]) -> type | None:
-    """The options of a kind, or None if one of them cannot be typed."""
+def _of_ground(kind: Kind[Any]) -> list[Option]:
+    """The options of a kind; none if one of its arguments cannot be typed."""
     from footfall.ground.heightfield import Heights
 
     typed: dict[str, tuple[Any, str]] = dict(FRICTION)
@@ -59,86 +77,66 @@ def _of_ground(kind: Kind[Any]) -> type | None:
         text = ", ".join(filter(None, (about.unit, about.about)))
         if hint == Heights:
             typed[name] = Path, f"file of {name} in {text}: .npy, .csv, .txt; or a picture, .png"
-        elif hint in TYPEABLE:
+        elif hint in (float, int, float | None, tuple[float, float]):
             typed[name] = hint, text
-    arguments = inspect.signature(kind.make).parameters.values()
-    if not {one.name for one in arguments} <= set(typed):
-        return None
-    entries = [(one.name, typed[one.name][0], one.default, {"about": typed[one.name][1]}) for one in arguments]
-
-    def make(self: Any) -> Ground:
-        from footfall.ground import Ground
-
-        return getattr(Ground, kind.name)(**vars(self))
-
-    return _class(kind.name.title(), entries, make=make)
+    arguments = inspect.signature(kind.make).parameters
+    if not arguments.keys() <= typed.keys():
+        return []
+    return [_option("ground", name, typed[name][0], one.default, typed[name][1]) for name, one in arguments.items()]
 
 
-def _class(name: str, entries: Iterable[tuple[str, Any, Any, dict[str, Any]]], **more: Any) -> type:
-    """A dataclass of options, each with its name, type, default and how it is described; ``more`` is what it has."""
-    added = []
-    for option, hint, default, how in entries:
-        known = {} if default in (MISSING, inspect.Parameter.empty) else {"default": default}
-        added.append((option, described(hint, known.get("default", ...), **how), field(**known)))
-    return make_dataclass(name, added, namespace=more, frozen=True, kw_only=True)
+def _of_class(group: str, of: type, taken: Mapping[str, Any] | None = None) -> list[Option]:
+    """The options of a law or a controller that can be typed; their docstrings are their help.
+
+    Names that are not ``taken`` by the command can be typed alone.
+    """
+    hints, notes, found = get_type_hints(of), described_fields(of), []
+    for one in fields(of):
+        hint = one.metadata.get("typed", hints[one.name])
+        if group == "law" or "typed" in one.metadata or hint in (int, float, str, bool, float | None, str | None):
+            alias = "" if taken is None or one.name in taken else f"--{one.name.replace('_', '-')}"
+            found.append(_option(group, one.name, hint, default_of(one), notes.get(one.name, ""), alias))
+    return found
 
 
-Command = TypeVar("Command")
-
-#: An entry in the section ``Attributes`` of a docstring: a name, and its text, whose further lines are indented.
-_ATTRIBUTE = re.compile(r"^    (\w+): (.+(?:\n     .+)*)", re.MULTILINE)
-
-
-def with_options(command: type[Command], args: Sequence[str]) -> type[Command]:
-    """A command whose fields ``law_options``, ``ground_options`` and so on are those of what ``args`` choose."""
-    from footfall.contact import law_class
-    from footfall.control import controller_class
-    from footfall.robot.built_in import BUILT_IN, module_of
-
-    chosen: dict[str, type] = {}
-    if hasattr(command, "ground"):
-        kind, known = _typed(args, "--ground", "plane"), ground_options()
-        if kind not in known:
-            raise UsageError(f"no ground is called '{kind}': {did_you_mean(kind, known)}")
-        chosen["ground"] = known[kind]
-    if hasattr(command, "law_options"):
-        chosen["law"] = _of_law(law_class(_typed(args, "--law", getattr(command, "law", ""))))
-    controller = _typed(args, "--controller", "default")
-    if controller not in ("none", "default") and not is_own(controller) and hasattr(command, "controller_options"):
-        own = controller_class("policy" if is_policy(controller) else controller)
-        chosen["controller"] = _typeable(own, set(get_type_hints(command)))
-    if args and args[0] in BUILT_IN:
-        chosen["robot"] = _parameters(module_of(args[0]).Parameters)
-    added = []
-    for name, one in chosen.items():
-        # field(): none of them has a default that the command could know.
-        about = getdoc(one) if name == "robot" else ""
-        added.append((f"{name}_options", Annotated[one, tyro.conf.arg(name=name, help=about)], field()))
-    return make_dataclass("Command", added, bases=(command,), frozen=True, kw_only=True)
+def _parameters(of: type) -> list[Option]:
+    """The parameters of a built-in robot; the help shows what those left out come to."""
+    resolved, hints = of(), get_type_hints(of)
+    return [_option("robot", one.name, hints[one.name], getattr(resolved, one.name), "") for one in fields(resolved)]
 
 
-def who_has(option: str, command: type) -> str | None:
-    """What else must be typed for an option that ``command`` does not have as it was typed; None if nothing helps."""
+def _option(group: str, name: str, hint: Any, default: Any, about: str, alias: str = "") -> Option:
+    """An option of something chosen; its help says its unit, as a part of its own."""
+    said = [part.strip() for part in re.split(r"[,;]| per ", about)] if hint in (float, float | None) else []
+    unit = next((one for one in said if one in MULTIPLES), "")
+    default = ... if default is inspect.Parameter.empty else default
+    return Option(f"{group}.{name}", hint, default, about, unit=unit, alias=alias)
+
+
+def who_has(option: str, command: type, options: Sequence[Option]) -> str:
+    """What else must be typed for an option that is not among those of ``command``; "" if nothing helps."""
+    kind, _, name = option.lstrip("-").rpartition(".")
+    key, own = name.replace("-", "_"), get_type_hints(command)
+    if kind == "law" and "laws" in own:
+        return ": laws have their default options here; footfall run sets them, and footfall sweep varies them"
+    if kind == "robot" and "robot_options" in own and not any(one.key.startswith("robot.") for one in options):
+        return ": it is one of a built-in robot; a file has its own numbers"
+    choice = kind or "controller"
+    if f"{choice}_options" not in own:
+        return ""
+    *others, last = [one for one, has in _choices(choice).items() if f"{choice}.{key}" in {o.key for o in has}] or [""]
+    return f": it is an option of --{choice} {', '.join(others)}{' or ' * bool(others)}{last}" if last else ""
+
+
+def _choices(choice: str) -> dict[str, list[Option]]:
+    """What may be typed for --ground, --law or --controller, with the options that each has."""
     from footfall.contact import law_class, laws
     from footfall.control import controller_class, controllers
 
-    kind, dot, name = option.lstrip("-").rpartition(".")
-    if kind == "law" and hasattr(command, "laws"):
-        return "laws have their default options here; footfall run sets them, and footfall sweep varies them"
-    if kind == "robot" and hasattr(command, "robot_options") and "robot_options" not in command.__annotations__:
-        return "it is one of a built-in robot; a file has its own numbers"
-    known: dict[str, Mapping[str, type]] = {}
-    if hasattr(command, "law_options"):
-        known["law"] = {one: law_class(one) for one in laws()}
-    if hasattr(command, "ground"):
-        known["ground"] = ground_options()
-    if hasattr(command, "controller_options"):
-        known["controller"] = {one: controller_class(one) for one in controllers()}
-    for choice, named in known.items():
-        having = [one for one, of in named.items() if name.replace("-", "_") in {field.name for field in fields(of)}]
-        if having and kind == (choice if dot else "") and (dot or choice == "controller"):
-            return f"it is an option of --{choice} {', '.join(having[:-1])}{' or ' * bool(having[1:])}{having[-1]}"
-    return None
+    if choice == "ground":
+        return ground_options()
+    names, class_of = (laws(), law_class) if choice == "law" else (controllers(), controller_class)
+    return {one: _of_class(choice, class_of(one)) for one in names}
 
 
 def import_file(name: str) -> ModuleType:
@@ -202,12 +200,6 @@ def described_fields(of: type) -> dict[str, str]:
     return found
 
 
-def changed(options: Any) -> dict[str, Any]:
-    """The values of a dataclass that differ from its defaults."""
-    values = {one.name: (getattr(options, one.name), one.default) for one in fields(options)} if options else {}
-    return {name: value for name, (value, default) in values.items() if value is not default}
-
-
 def _typed(args: Sequence[str], option: str, otherwise: str) -> str:
     """The value typed for an option, found before the arguments are parsed."""
     for i, arg in enumerate(args):
@@ -216,37 +208,3 @@ def _typed(args: Sequence[str], option: str, otherwise: str) -> str:
         if arg == option and i + 1 < len(args):
             return args[i + 1]
     return otherwise
-
-
-def _of_law(law: type[Law]) -> type:
-    """The options of a law; their docstrings are their help, and ``make`` returns the law."""
-    hints, notes = get_type_hints(law), described_fields(law)
-    entries = [(one.name, hints[one.name], one.default, {"about": notes.get(one.name, "")}) for one in fields(law)]
-    return _class("Law", entries, make=lambda self: law(**vars(self)))
-
-
-def _typeable(controller: type, taken: set[str]) -> type:
-    """The options of a controller that can be typed, numbers and names; their docstrings are their help.
-
-    Names that are not ``taken`` by the command can be typed alone.
-    """
-    hints, notes = get_type_hints(controller), described_fields(controller)
-    entries = []
-    for one in fields(controller):
-        hint = one.metadata.get("typed", hints[one.name])
-        if hint in (int, float, str, bool, float | None, str | None) or "typed" in one.metadata:
-            short = () if one.name in taken else (f"--{one.name.replace('_', '-')}",)
-            how = {"about": notes.get(one.name, ""), "aliases": short}
-            entries.append((one.name, hint, one.default, how))
-    return _class("Controller", entries)
-
-
-def _parameters(of: Callable[[], Any]) -> type:
-    """The parameters of a built-in robot as options; the help shows what those left out come to."""
-    resolved, hints = of(), get_type_hints(of)
-    entries = []
-    for one in fields(resolved):
-        value = getattr(resolved, one.name)
-        hint = tyro.conf.arg(help_behavior_hint=f"(default: {value:.4g})" if isinstance(value, float) else None)
-        entries.append((one.name, Annotated[hints[one.name], hint], field(default=one.default)))
-    return make_dataclass("Parameters", entries, frozen=True, namespace={"__doc__": of.__doc__})

@@ -11,11 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import tyro
-
-from footfall.cli.shared.usage import pairs
+from footfall.cli.shared.usage import option, pairs
 from footfall.files.json_values import json_value
 
 if TYPE_CHECKING:
@@ -269,8 +267,7 @@ def _at(row: AuditRow) -> str:
 class LawsOptions:
     """Several laws."""
 
-    laws: Annotated[tuple[str, ...], tyro.conf.arg(metavar="all|NAME...")] = ("all",)
-    """which laws, see footfall laws"""
+    laws: tuple[str, ...] = option(("all",), "which laws, see footfall laws", metavar="all|NAME...")
 
     def chosen_laws(self) -> tuple[str, ...]:
         from footfall.contact import laws
@@ -282,10 +279,15 @@ class LawsOptions:
 class MeasuredOptions:
     """Which file of forces, and what is what in it."""
 
-    measured: Path | None = None
-    """measured ground forces to lay over the simulated ones: .mot, .sto, .c3d or .csv, in the time of the recording"""
-    measured_feet: Annotated[tuple[str, ...], tyro.conf.arg(metavar="FOOT=VECTOR...")] = ()
-    """which vector of the file is the force on which foot, where names differ: left=ground_force_v"""
+    measured: Path | None = option(
+        None,
+        "measured ground forces to lay over the simulated ones: .mot, .sto, .c3d or .csv, in the time of the recording",
+    )
+    measured_feet: tuple[str, ...] = option(
+        (),
+        "which vector of the file is the force on which foot, where names differ: left=ground_force_v",
+        metavar="FOOT=VECTOR...",
+    )
 
     def measured_forces(self) -> Measured | None:
         """The forces, or None where no file was given."""

@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import tyro
+from typing import TYPE_CHECKING, Any
 
 from footfall.cli.shared.output import print_facts, print_json, progress_bar, quantity, say, seconds
-from footfall.cli.shared.task import GroundOptions, OutOptions, parse_push
-from footfall.cli.shared.usage import UsageError
+from footfall.cli.shared.task import GroundOptions, OutOptions, PushOptions
+from footfall.cli.shared.usage import UsageError, option
 from footfall.contact.registry import DEFAULT_LAW
 from footfall.errors import FootfallError, FootfallWarning
 from footfall.process.interrupts import to_the_end
@@ -149,24 +147,29 @@ def _force(newtons: float, weights: float | None, digits: int) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class UnderControl(GroundOptions, OutOptions):
+class LawOptions(GroundOptions):
+    """A robot on a ground under a law."""
+
+    law: str = option(DEFAULT_LAW, "contact law, see footfall laws; its options are --law.OPTION", metavar="NAME")
+    law_options: dict[str, Any] = field(default_factory=dict)
+
+    def simulation(self, robot: Robot) -> Simulation:
+        """The robot on the ground under the law that were typed."""
+        from footfall.contact import law
+        from footfall.simulation import Simulation
+
+        return Simulation(robot, ground=self.chosen_ground(), law=law(self.law, **self.law_options), dt=self.dt)
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnderControl(LawOptions, PushOptions, OutOptions):
     """A robot under the controller of a command, on a ground under a law."""
-
-    law: Annotated[str, tyro.conf.arg(metavar="NAME")] = DEFAULT_LAW
-    """contact law, see footfall laws; its options are --law.OPTION"""
-    push: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="PUSH")] = ()
-    """'FORCE N DIRECTION BODY DURATION s at START s', as in footfall run"""
-
-    law_options: tyro.conf.Suppress[Any] = None
 
     def simulated(self, robot: Robot, controller: Any) -> Recording:
         """The recording of a run as long as the controller lasts."""
-        from footfall.simulation import Simulation
-
         self.check_place(self.out)
-        sim = Simulation(robot, ground=self.chosen_ground(), law=self.law_options.make(), dt=self.dt)
-        pushes = [parse_push(text, robot) for text in self.push]
-        return simulate(sim, controller.duration, folder=self.out, controller=controller, pushes=pushes)
+        options = {"controller": controller, "pushes": self.chosen_pushes(robot)}
+        return simulate(self.simulation(robot), controller.duration, folder=self.out, **options)
 
 
 def loaded(folders: Sequence[Path | str], command: str) -> list[Recording]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-import tyro
-
-from footfall.cli.shared.options import changed, is_own, is_policy, own_controller
-from footfall.cli.shared.usage import JsonOption, UsageError, in_unit, pairs, unit
+from footfall.cli.shared.options import is_own, is_policy, own_controller
+from footfall.cli.shared.usage import JsonOption, UsageError, argument, in_unit, option, pairs
 from footfall.given_numbers import NotNegative
 
 if TYPE_CHECKING:
@@ -64,6 +62,22 @@ def _body(name: str, robot: Robot) -> str:
     return names[0] if name in ROOT and name not in names else name
 
 
+@dataclass(frozen=True, kw_only=True)
+class PushOptions:
+    """Pushes and turns."""
+
+    push: tuple[str, ...] = option(
+        (),
+        "'FORCE N DIRECTION BODY DURATION s at START s', as in '70 N y trunk 0.05 s at 1 s': x, y, z, -x, ... in "
+        "the world; 'TORQUE Nm roll|pitch|yaw BODY ...' turns; the body may be called hip or base, the root",
+        repeats=True,
+        metavar="PUSH",
+    )
+
+    def chosen_pushes(self, robot: Robot) -> list[Push]:
+        return [parse_push(text, robot) for text in self.push]
+
+
 GRID = re.compile(r"(\d+)\s*[xX]\s*(\d+)")
 
 
@@ -71,27 +85,37 @@ GRID = re.compile(r"(\d+)\s*[xX]\s*(\d+)")
 class RobotOptions:
     """How a robot is loaded, apart from which it is."""
 
-    pose: Annotated[str | None, tyro.conf.arg(metavar="KEY|NUMBERS|JOINT=VALUE,...")] = None
-    """the pose to stand in: a keyframe's name, all numbers of qpos (m and rad) as in 0,0,1,..., or joints as in
-    knee=0.3,hip=-0.1 (left out: the keyframe home or stand, else the first)"""
-    feet: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="NAME=BODY")] = ()
-    """which bodies are feet, where the collision geometry does not show it"""
-    points: Annotated[str, tyro.conf.arg(metavar="vertices|NXxNY|N")] = "vertices"
-    """contact points of each sole: its vertices, a grid as in 4x6, or a number on its outline"""
-    actuators: Literal["as-is", "motor"] = "as-is"
-    """motor: servos become torque motors of their force range"""
-    meshes: Literal["needed", "skip"] = "needed"
-    """skip: missing meshes are left out, with what they collide and weigh"""
-    forward: Annotated[str | None, tyro.conf.arg(metavar="x|-x|y|-y|X,Y")] = None
-    """which way the robot faces in its pose, as in --forward=-x (left out: found by its legs, see footfall robots)"""
+    pose: str | None = option(
+        None,
+        "the pose to stand in: a keyframe's name, all numbers of qpos (m and rad) as in 0,0,1,..., or joints as in "
+        "knee=0.3,hip=-0.1 (left out: the keyframe home or stand, else the first)",
+        metavar="KEY|NUMBERS|JOINT=VALUE,...",
+    )
+    feet: tuple[str, ...] = option(
+        (), "which bodies are feet, where the collision geometry does not show it", repeats=True, metavar="NAME=BODY"
+    )
+    points: str = option(
+        "vertices",
+        "contact points of each sole: its vertices, a grid as in 4x6, or a number on its outline",
+        metavar="vertices|NXxNY|N",
+    )
+    actuators: Literal["as-is", "motor"] = option("as-is", "motor: servos become torque motors of their force range")
+    meshes: Literal["needed", "skip"] = option(
+        "needed", "skip: missing meshes are left out, with what they collide and weigh"
+    )
+    forward: str | None = option(
+        None,
+        "which way the robot faces in its pose, as in --forward=-x (left out: found by its legs, see footfall robots)",
+        metavar="x|-x|y|-y|X,Y",
+    )
 
-    robot_options: tyro.conf.Suppress[Any] = None
+    robot_options: dict[str, Any] = field(default_factory=dict)
 
     def loaded(self, robot: str) -> Robot:
         """The robot of that name or file, loaded with these options."""
         from footfall.robot import load_robot
 
-        parameters = changed(self.robot_options)
+        parameters = dict(self.robot_options)
         if self.actuators != "as-is":
             parameters["actuators"] = self.actuators
         if self.meshes != "needed":
@@ -106,8 +130,7 @@ class RobotOptions:
 class RobotChoice(RobotOptions):
     """A robot, and how it is loaded."""
 
-    robot: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="ROBOT")]
-    """a built-in name (see footfall robots), or a file: .xml (MJCF) or .urdf"""
+    robot: str = argument("ROBOT", "a built-in name (see footfall robots), or a file: .xml (MJCF) or .urdf")
 
     def chosen_robot(self) -> Robot:
         return self.loaded(self.robot)
@@ -144,48 +167,55 @@ def _pose(text: str | None) -> Any:
 class GroundOptions(RobotChoice):
     """A robot on a ground, and a step."""
 
-    ground: Annotated[str, tyro.conf.arg(metavar="KIND")] = "plane"
-    """plane, slope, stairs, heightfield, ...; its options are --ground.OPTION"""
-    dt: Annotated[float | None, unit("s")] = None
-    """step, as in 0.5ms; left out 1 ms, or less where the springs of the law need it on light feet"""
+    ground: str = option(
+        "plane", "plane, slope, stairs, heightfield, ...; its options are --ground.OPTION", metavar="KIND"
+    )
+    dt: float | None = option(
+        None, "step, as in 0.5ms; left out 1 ms, or less where the springs of the law need it on light feet", unit="s"
+    )
 
-    ground_options: tyro.conf.Suppress[Any] = None
+    ground_options: dict[str, Any] = field(default_factory=dict)
 
     def chosen_ground(self) -> Ground:
-        return self.ground_options.make()
+        from footfall.ground import Ground
+
+        made: Ground = getattr(Ground, self.ground)(**self.ground_options)
+        return made
 
 
 @dataclass(frozen=True, kw_only=True)
 class SettingOptions(GroundOptions):
     """A robot on a ground, with a controller and a step."""
 
-    controller: Annotated[str, tyro.conf.arg(metavar="NAME|none")] = "default"
-    """posture, balance, walk, gait, ... or none; default is posture control of motors, while servos hold by
-    themselves; its options are --controller.OPTION; or one of yours, FILE.py or FILE.py:NAME; or a learned policy,
-    FILE.onnx or FILE.pt"""
+    controller: str = option(
+        "default",
+        "posture, balance, walk, gait, ... or none; default is posture control of motors, while servos hold by "
+        "themselves; its options are --controller.OPTION; or one of yours, FILE.py or FILE.py:NAME; or a learned "
+        "policy, FILE.onnx or FILE.pt",
+        metavar="NAME|none",
+    )
 
-    controller_options: tyro.conf.Suppress[Any] = None
+    controller_options: dict[str, Any] = field(default_factory=dict)
 
     def chosen_controller(self) -> Any:
         """The controller that was typed, with its options; default and none as they are."""
         from footfall.control import named_controller
 
-        if self.controller_options is None:
-            return own_controller(self.controller) if is_own(self.controller) else self.controller
-        options = changed(self.controller_options)
+        if is_own(self.controller):
+            return own_controller(self.controller)
+        if self.controller in ("default", "none"):
+            return self.controller
         if is_policy(self.controller):
-            return named_controller("policy", file=self.controller, **options)
-        return named_controller(self.controller, **options)
+            return named_controller("policy", file=self.controller, **self.controller_options)
+        return named_controller(self.controller, **self.controller_options)
 
 
 @dataclass(frozen=True, kw_only=True)
 class OutOptions(JsonOption):
     """Where a recording is saved, and how the outcome is printed."""
 
-    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
-    """save what comes of it here"""
-    overwrite: bool = False
-    """replace a recording that is there"""
+    out: Path | None = option(None, "save what comes of it here", metavar="DIR")
+    overwrite: bool = option(False, "replace a recording that is there")
 
     def check_place(self, folder: Path | None) -> None:
         """Refuse a folder that recordings cannot be saved to, before anything is simulated."""
@@ -199,24 +229,17 @@ class OutOptions(JsonOption):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaskOptions(SettingOptions, OutOptions):
+class TaskOptions(SettingOptions, PushOptions, OutOptions):
     """A setting, what happens in it, and where the recording is saved."""
 
     #: Duration of a task that is given none, s.
     usual_duration: ClassVar[float] = 5.0
 
-    duration: Annotated[float | None, unit("s")] = None
-    """left out, a walk is as long as it takes, another run 5 s and a comparison 3 s"""
-    push: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="PUSH")] = ()
-    """'FORCE N DIRECTION BODY DURATION s at START s', as in '70 N y trunk 0.05 s at 1 s': x, y, z, -x, ... in the
-    world; 'TORQUE Nm roll|pitch|yaw BODY ...' turns; the body may be called hip or base, the root"""
-    align: bool = False
-    """start with the soles along the ground, not upright"""
-    drop: Annotated[NotNegative, unit("m")] = 0.0
-    """start this much above the ground"""
-
-    def chosen_pushes(self, robot: Robot) -> list[Push]:
-        return [parse_push(text, robot) for text in self.push]
+    duration: float | None = option(
+        None, "left out, a walk is as long as it takes, another run 5 s and a comparison 3 s", unit="s"
+    )
+    align: bool = option(False, "start with the soles along the ground, not upright")
+    drop: NotNegative = option(0.0, "start this much above the ground", unit="m")
 
     def chosen_duration(self, controller: Any) -> float:
         """The duration (s) that was typed, or the controller's own, or the default."""

@@ -1,4 +1,9 @@
-"""How a command is typed: errors of usage in one sentence, pairs NAME=VALUE, and the help of a command."""
+"""How a command is typed: its options and arguments read, its help, and errors of usage in one sentence each.
+
+A command is a dataclass whose fields are made by :func:`option` and :func:`argument`. What is typed follows one rule:
+``--name`` or ``--name=value`` begins an option, which takes as many of the next words as its type says, an option of
+any number of values all up to the next name; what is left are the arguments.
+"""
 
 from __future__ import annotations
 
@@ -6,39 +11,49 @@ import difflib
 import math
 import re
 import shutil
-import sys
 import textwrap
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext, redirect_stdout, suppress
-from dataclasses import MISSING, dataclass, field, fields, make_dataclass
-from io import StringIO
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
+from itertools import zip_longest
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin, get_type_hints
-
-import tyro
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from footfall.errors import FootfallError
 from footfall.errors import UsageError as UsageError
 from footfall.given_numbers import Bounds
 
-Command = TypeVar("Command")
+# ---- fields of commands ---------------------------------------------------------------------------------------------
+
+
+def option(default: Any, about: str, **how: Any) -> Any:
+    """A field that is typed with its name, with its help; its default is ``...`` if it must be typed.
+
+    ``metavar`` stands for its value in the help, ``unit`` is that of a quantity, ``note`` takes the place of "(default:
+    ...)", an option that ``repeats`` is typed once for each of its values, ``name`` is another one than the field's.
+    """
+    own = {} if default is ... else {"default": default}
+    return field(**own, metadata={"about": about, **how})
+
+
+def argument(metavar: str, about: str, default: Any = ...) -> Any:
+    """A field that is typed without a name."""
+    return option(default, about, metavar=metavar, name="")
 
 
 @dataclass(frozen=True, kw_only=True)
 class JsonOption:
     """For people, or for programs."""
 
-    json: bool = False
-    """print JSON"""
+    json: bool = option(False, "print JSON")
 
 
 @dataclass(frozen=True, kw_only=True)
 class FileOptions(JsonOption):
     """A file that is written."""
 
-    overwrite: bool = False
-    """replace a file that is there"""
+    overwrite: bool = option(False, "replace a file that is there")
 
     def check_file(self, path: Path | None) -> None:
         """Refuse a file that is there, before anything is computed."""
@@ -46,7 +61,7 @@ class FileOptions(JsonOption):
             raise UsageError(f"'{path}' is there already: give another name, or --overwrite to replace it")
 
 
-def pairs(texts: Iterable[str], what: str, form: str) -> dict[str, str]:
+def pairs(texts: Sequence[str], what: str, form: str) -> dict[str, str]:
     """Texts ``NAME=VALUE`` as a mapping; any other text is refused, naming ``what`` it should be and its ``form``."""
     found = {}
     for text in texts:
@@ -56,6 +71,8 @@ def pairs(texts: Iterable[str], what: str, form: str) -> dict[str, str]:
         found[name] = value
     return found
 
+
+# ---- quantities -----------------------------------------------------------------------------------------------------
 
 #: Units in which quantities may be typed, by the unit of an option: what one of them is in that unit.
 MULTIPLES: dict[str, dict[str, float]] = {
@@ -79,87 +96,199 @@ def in_unit(text: str, name: str) -> float:
     return float(match[1]) * MULTIPLES[name].get(match[2], 1.0)
 
 
-def unit(name: str) -> Any:
-    """How tyro reads an option that is a quantity in this unit, or in a multiple of it."""
-    return tyro.constructors.PrimitiveConstructorSpec(
-        nargs=1,
-        metavar=name,
-        instance_from_str=lambda args: in_unit(args[0], name),
-        is_instance=lambda value: value is None or isinstance(value, float | int),
-        str_from_instance=lambda value: ["" if value is None else f"{value:g}"],
-    )
+# ---- options as they are typed --------------------------------------------------------------------------------------
+
+PLACEHOLDERS = {float: "FLOAT", int: "INT", str: "TEXT", Path: "FILE"}
+#: What must be typed for one value, and for a row of them.
+ONE, ROW = {float: "a number", int: "a whole number"}, {float: "numbers", int: "whole numbers"}
 
 
-def _unit_of(about: str) -> str | None:
-    """The unit that the help of an option says, as a part of its own or as its first word."""
-    said = [part.strip() for part in re.split(r"[,;]| per ", about)]
-    return next((one for one in (*said, *about.split()[:1]) if one in MULTIPLES), None)
+class Option:
+    """A field as it is typed; ``key`` is its name, as in "law.k" of what another option chooses."""
+
+    def __init__(
+        self,
+        key: str,
+        hint: Any,
+        default: Any,
+        about: str,
+        *,
+        name: str | None = None,
+        alias: str = "",
+        metavar: str = "",
+        unit: str = "",
+        note: str | None = None,
+        repeats: bool = False,
+    ) -> None:
+        self.key, self.default, self.about, self.unit = key, default, about, unit
+        kind, *more = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+        if get_origin(kind) in (UnionType, Union):
+            kind = next(one for one in get_args(kind) if one is not NoneType)
+        row = get_args(kind) if get_origin(kind) is tuple else ()
+        #: Of one value.
+        self.type = row[0] if row else kind
+        self.choices = get_args(self.type) if get_origin(self.type) is Literal else ()
+        self.bounds = next((one for one in more if isinstance(one, Bounds)), None)
+        #: Whether there may be any number of values, and how many follow one name.
+        self.many = Ellipsis in row
+        self.count = 0 if kind is bool else 1 if repeats else math.inf if self.many else len(row) or 1
+        room, dot, last = key.rpartition(".")
+        own = f"--{room}{dot}{'no-' * (default is True)}{(name or last).replace('_', '-')}"
+        #: How it may be typed; an argument has no names.
+        self.names = () if name == "" else (alias, own) if alias else (own,)
+        usual = "|".join(self.choices) or unit or PLACEHOLDERS.get(self.type, "")
+        self.metavar = metavar or " ".join([usual] * (len(row) or 1)).replace(f" {usual}", "...", self.many)
+        self.note = ("(repeatable)" if repeats else _note(default, self.owed)) if note is None else note
+
+    @property
+    def owed(self) -> bool:
+        """Whether it must be typed."""
+        return self.default is ... and not self.many
+
+    @property
+    def shown(self) -> str:
+        """How it is called in a sentence."""
+        return self.names[-1] if self.names else self.metavar.strip("[]")
+
+    def read(self, texts: Sequence[str], command: str) -> Any:
+        """The value that was typed."""
+        if self.type is bool:
+            return self.default is not True
+        if len(texts) < self.count < math.inf:
+            raise self._refused()
+        values = tuple(self._one(text, command) for text in texts)
+        return values if self.many or self.count > 1 else values[0]
+
+    def _one(self, text: str, command: str) -> Any:
+        if self.choices and text not in self.choices:
+            what = self.shown if self.names else command
+            raise UsageError(f"{what} takes one of {', '.join(self.choices)}, and not '{text}'")
+        try:
+            value = in_unit(text, self.unit) if self.unit else text if self.choices else self.type(text)
+        except ValueError:
+            raise self._refused(f", and not '{text}'") from None
+        if isinstance(value, float | int):
+            bounds = self.bounds or Bounds()
+            least, most = bounds.ends if self.bounds else (-math.inf, math.inf)
+            if not least <= value <= most:
+                kind = ONE[int] if self.type is int else f"a {'finite ' * math.isinf(value)}number"
+                raise FootfallError(f"{self.shown} takes {f'{kind} {bounds}'.rstrip()}, and not '{text}'")
+        return value
+
+    def _refused(self, instead: str = "") -> UsageError:
+        wanted = ONE.get(self.type, self.metavar)
+        if self.unit:
+            wanted = f"a number in {self.unit}, or one with its unit ({', '.join(MULTIPLES[self.unit])})"
+        elif self.count > 1 and self.type in ROW:
+            wanted = f"{'two ' * (self.count == 2)}{ROW[self.type]}"
+        return UsageError(f"{self.shown} takes {wanted}{instead} ({self.about})")
 
 
-def with_repeats(command: type, args: list[str]) -> list[str]:
-    """Options of any number of values that were typed more than once, once with all their values."""
-    for one in fields(command):
-        flag, kind = f"--{one.name.replace('_', '-')}", str(one.type)
-        many = "Ranges" in kind or ("tuple[" in kind and ", ..." in kind and "UseAppendAction" not in kind)
-        if not many or args.count(flag) < 2:
+def _note(default: Any, owed: bool) -> str:
+    """What the help says of a default."""
+    if default is True:
+        return "(on unless this is given)"
+    if default in ("", (), ...) or default is None or default is False:
+        return "(required)" if owed else ""
+    row = default if isinstance(default, tuple) else (default,)
+    return f"(default: {' '.join(f'{one:.4g}' if isinstance(one, float) else str(one) for one in row)})"
+
+
+def options_of(command: type) -> list[Option]:
+    """The options and arguments of a command, in the order of its fields."""
+    hints = get_type_hints(command, include_extras=True)
+    made = [one for one in fields(command) if "about" in one.metadata]
+    return [Option(one.name, hints[one.name], default_of(one), **one.metadata) for one in made]
+
+
+def default_of(one: Any) -> Any:
+    """The default of a field; ``...`` where it has none."""
+    return ... if one.default is MISSING else one.default
+
+
+def values_of(
+    options: Sequence[Option], args: Sequence[str], command: str, who_has: Callable[[str], str]
+) -> dict[str, Any]:
+    """What was typed, by the keys of the options; ``who_has`` says where an option is that is not among them."""
+    named = {name: one for one in options for name in one.names}
+    typed, alone, unknown = _sorted_out(named, args)
+    for one in options:
+        if not one.names and (alone or one.many):
+            count = len(alone) if one.many else 1
+            typed[one.key], alone = alone[:count], alone[count:]
+    missing = [one for one in sorted(options, key=lambda one: bool(one.names)) if one.owed and one.key not in typed]
+    if len(missing) == 1:
+        raise UsageError(f"{command} needs {missing[0].shown}: {missing[0].about}")
+    if missing:
+        raise UsageError(f"{command} needs {' and '.join(f'{one.shown} ({one.about})' for one in missing)}")
+    if unknown:
+        hint = who_has(unknown[0]) or _near(unknown[0], named)
+        raise UsageError(f"{command} has no option '{unknown[0]}' here{hint}")
+    if alone:
+        raise UsageError(f"{command} does not know what to do with '{alone[0]}'")
+    return {one.key: one.read(typed[one.key], command) for one in options if one.key in typed}
+
+
+def _sorted_out(named: Mapping[str, Option], args: Sequence[str]) -> tuple[dict[str, list[str]], list[str], list[str]]:
+    """The words of each option by its key, those that stand alone, and names that are not known."""
+    typed: dict[str, list[str]] = {}
+    alone: list[str] = []
+    unknown: list[str] = []
+    words = deque(args)
+    while words:
+        word = words.popleft()
+        if not re.match(r"-[-a-zA-Z]", word):
+            alone.append(word)
             continue
-        values: list[str] = []
-        rest: list[str] = []
-        into = rest
-        for arg in args:
-            into = values if arg == flag else rest if arg.startswith("--") else into
-            if arg != flag:
-                into.append(arg)
-        args = [*rest, flag, *values]
-    return args
+        name, equals, value = word.partition("=")
+        one = named.get(name.replace("_", "-"))
+        count = math.inf if one is None else one.count
+        values = [value] if equals else []
+        while not equals and words and len(values) < count and not words[0].startswith("--"):
+            values.append(words.popleft())
+        if one is None:
+            unknown.append(name)
+        elif equals and not count:
+            alone.append(value)
+        else:
+            typed[one.key] = typed.get(one.key, []) + values if one.many else values
+    return typed, alone, unknown
 
 
-def within_bounds(command: Command) -> Command:
-    """The same command, if every number is one that its option allows."""
-    for name, hint in get_type_hints(type(command), include_extras=True).items():
-        bounds = next((one for one in getattr(hint, "__metadata__", ()) if isinstance(one, Bounds)), None)
-        given = getattr(command, name)
-        for value in given if isinstance(given, tuple) else (given,):
-            if isinstance(value, float) and math.isnan(value):
-                bounds = bounds or Bounds()
-            if bounds is not None and value is not None and not bounds.ends[0] <= value <= bounds.ends[1]:
-                kind = "a whole number" if isinstance(value, int) else f"a {'finite ' * math.isinf(value)}number"
-                wanted = f"{kind} {bounds}".rstrip()
-                error = FootfallError(f"{name} = {value:g}, but it must be {wanted}")
-                error.refused = name, wanted
-                raise error
-    return command
+def _near(name: str, named: Mapping[str, Option]) -> str:
+    """The nearest of the options, as a half-sentence."""
+    alone = {f"--{known.rpartition('.')[2].lstrip('-')}": known for known in named}  # as they may have been meant
+    near = difflib.get_close_matches(name, [*named, *alone], n=1, cutoff=0.7)
+    return f": did you mean '{alone.get(near[0], near[0])}'?" if near else ""
 
 
-#: Most columns of a paragraph.
-WIDTH = 100
-#: Where the text of a command goes.
-PLACE = "the-text-of-the-command"
-#: In the help of a command each option begins a line, followed by its other name.
-OPTION = re.compile(r"^[│| ]*(?:-\w, )?(--[a-z][\w.-]*)(?:, (--[a-z][\w.-]*))?", re.M)
-NAMES = {float: "FLOAT", int: "INT", str: "TEXT", Path: "FILE"}
+# ---- help -----------------------------------------------------------------------------------------------------------
+
+#: Most columns of a text, and those of the names of options.
+WIDTH, NAMES = 100, 24
+ALSO = "Also: --help, --debug, --import FILE, see footfall --help."
 
 
-class _Screen(StringIO):
-    """A screen that keeps what is printed, with the colours of the real one."""
-
-    encoding = "ascii" if sys.__stdout__ is None else sys.__stdout__.encoding
-
-    def isatty(self) -> bool:
-        return sys.__stdout__ is not None and sys.__stdout__.isatty()
-
-
-def help_of(command: type, program: str, about: str) -> str:
+def help_of(program: str, about: str, options: Sequence[Option]) -> str:
     """The help of a command as text."""
-    text = _Screen()
-    with redirect_stdout(text), suppress(SystemExit):
-        tyro.cli(with_plain_help(command), args=["--help"], prog=program, description=PLACE, config=(CONFIG,))
-    return text.getvalue().replace(PLACE, filled(about, min(WIDTH, shutil.get_terminal_size().columns)))
+    width = min(WIDTH, shutil.get_terminal_size().columns)
+    groups: dict[str, list[str]] = {"arguments": [], "options": []}
+    for one in options:
+        room = one.key.rpartition(".")[0]
+        title = f"options of the {room}" if room else "options" if one.names else "arguments"
+        groups.setdefault(title, []).append(_entry(one, width))
+    taken = "".join(f" {one.metavar}" for one in options if not one.names)
+    sections = [f"{title}:\n" + "\n".join(entries) for title, entries in groups.items() if entries]
+    return "\n\n".join([f"usage: {program}{taken} [OPTIONS]", filled(about, width), ALSO, *sections]) + "\n"
 
 
-def options_in(text: str) -> list[str]:
-    """The options named in a help text."""
-    return list(dict.fromkeys(option for pair in OPTION.findall(text) for option in pair if option))
+def _entry(one: Option, width: int) -> str:
+    """An option with its text, which begins in a line of its own where the names are long."""
+    head = f"  {', '.join(one.names)} {one.metavar}" if one.names else f"  {one.metavar}"
+    lines = textwrap.wrap(f"{one.about} {one.note}".strip(), width - NAMES, break_on_hyphens=False)
+    if len(head) > NAMES - 2:
+        lines.insert(0, "")
+    return "\n".join(f"{left:<{NAMES}}{text}".rstrip() for left, text in zip_longest([head], lines, fillvalue=""))
 
 
 def filled(text: str, width: int) -> str:
@@ -170,133 +299,3 @@ def filled(text: str, width: int) -> str:
         one = " ".join(block.split())
         blocks.append(f"  {one}" if is_example else textwrap.fill(one, width, break_on_hyphens=False))
     return "\n\n".join(blocks)
-
-
-def with_plain_help(command: type) -> type:
-    """The same command, with the help of its options as :func:`described` makes it."""
-    hints = get_type_hints(command, include_extras=True)
-    added = []
-    for one in fields(command):
-        if not one.name.endswith("_options"):  # made by ``described`` as they are
-            default = {} if one.default is MISSING else {"default": one.default}
-            added.append((one.name, described(hints[one.name], one.default), field(**default)))
-    return make_dataclass("Command", added, bases=(command,), frozen=True, kw_only=True)
-
-
-def described(hint: Any, default: Any, *, about: str | None = None, aliases: tuple[str, ...] = ()) -> Any:
-    """A type as tyro reads it: with a help text, without the defaults False, None and empty, and without None as a
-    choice.
-    """
-    plain, *given = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-    own = _unit_of(about or "") if plain in (float, float | None) else None
-    given += [] if own is None else [unit(own)]
-    has_unit = any(isinstance(one, tyro.constructors.PrimitiveConstructorSpec) for one in given)
-    nothing = default is None or default is False or default == "" or default == ()
-    nothing |= default is MISSING and Ellipsis in get_args(plain)  # as many as there are, or none
-    said = "" if nothing and tyro.conf.UseAppendAction not in given else None  # of which tyro says "(repeatable)"
-    metavar = None if has_unit else _without_none(plain)
-    ours = tyro.conf.arg(
-        help=about,
-        metavar=metavar,
-        help_behavior_hint="(on unless this is given)" if default is True else said,
-        aliases=aliases or None,
-    )
-    return Annotated[(plain, ours, *given)]
-
-
-def _without_none(hint: Any) -> str | None:
-    """The placeholder of a value that may be left out; None where tyro's own will do."""
-    parts = get_args(hint) if get_origin(hint) in (UnionType, Union) else ()
-    (*others,) = (part for part in parts if part is not NoneType)
-    if len(parts) != 2 or len(others) != 1:
-        return None
-    if get_origin(others[0]) is Literal:
-        return "|".join(map(str, get_args(others[0])))
-    return NAMES.get(others[0])
-
-
-CONFIG = tyro.conf.FlagCreatePairsOff
-
-
-#: What an argument must be, by its placeholder.
-WANTED = {"FLOAT": "a number", "INT": "a whole number", "FLOAT FLOAT": "two numbers", "INT INT": "two whole numbers"}
-WANTED |= {name: f"a number in {name}, or one with its unit ({', '.join(known)})" for name, known in MULTIPLES.items()}
-QUOTED = re.compile(r"\['([^']*)'|'([^']*)'$")
-
-
-@contextmanager
-def in_one_sentence(
-    command: str, options: Callable[[], list[str]], who_has: Callable[[str], str | None]
-) -> Iterator[None]:
-    """Raise a ``UsageError`` in place of the page that tyro prints; ``options`` are those of the command, and
-    ``who_has`` says where others are.
-
-    This uses private parts of tyro: where a version lacks them tyro prints its page, and where its errors differ the
-    sentence says only that something is wrong.
-    """
-    try:
-        from tyro import _errors
-    except ImportError:
-        _errors = None  # type: ignore[assignment]
-
-    def refuse(event: Any) -> NoReturn:
-        try:
-            sentence = _sentence(event, command, options, who_has)
-        except (AttributeError, TypeError, IndexError):
-            sentence = f"{command} was typed wrongly"
-        raise UsageError(f"{sentence}{' ' if sentence.endswith('?') else '; '}footfall {command} --help says more")
-
-    hook = getattr(_errors, "on_parse_error", None)
-    with nullcontext() if hook is None else hook(refuse):
-        yield
-
-
-def _sentence(event: Any, command: str, options: Callable[[], list[str]], who_has: Callable[[str], str | None]) -> str:
-    kind = type(event).__name__
-    if kind == "MissingArgs":
-        missing = [(_name(one.arg), _about(one.arg)) for one in event.missing_arguments]
-        if len(missing) == 1:
-            return f"{command} needs {': '.join(missing[0])}"
-        return f"{command} needs {' and '.join(f'{name} ({about})' for name, about in missing)}"
-    if kind == "UnrecognizedArgs":
-        return _unknown(event.tokens[0], command, options, who_has)
-    if kind == "InvalidChoice":
-        choices = ", ".join(choice for choice in event.choices if choice != "None")
-        what = command if event.argument.is_positional() else _name(event.argument)
-        return f"{what} takes one of {choices}, and not '{event.value}'"
-    argument = getattr(event, "argument", None)
-    if argument is None:
-        return str(getattr(event, "message", kind)).split("\n")[0]
-    if getattr(event, "reason", "") == "too_few_values" and argument.is_positional():
-        return f"{command} needs {_name(argument)}: {_about(argument)}"
-    placeholder = str(argument.lowered.metavar).strip("[]")
-    wanted = WANTED.get(placeholder, placeholder)
-    given = QUOTED.search(getattr(event, "message", "").split("\n")[0])
-    instead = "" if given is None else f", and not '{given[1] or given[2]}'"
-    return f"{_name(argument)} takes {wanted}{instead} ({_about(argument)})"
-
-
-def _unknown(token: str, command: str, options: Callable[[], list[str]], who_has: Callable[[str], str | None]) -> str:
-    """An option that does not exist here, with where it does, or else the nearest one."""
-    if not token.startswith("-"):
-        return f"{command} does not know what to do with '{token}'"
-    name = token.partition("=")[0]
-    if where := who_has(name):
-        return f"{command} has no option '{name}' here: {where}"
-    known = options()
-    alone = {f"--{option.rpartition('.')[2].lstrip('-')}": option for option in known}  # as they may have been meant
-    near = difflib.get_close_matches(name, [*known, *alone], n=1, cutoff=0.7)
-    hint = f": did you mean '{alone.get(near[0], near[0])}'?" if near else ""
-    return f"{command} has no option '{name}' here{hint}"
-
-
-def _name(argument: Any) -> str:
-    """How an argument is typed."""
-    lowered = argument.lowered
-    return str(lowered.metavar).strip("[]") if argument.is_positional() else str(lowered.name_or_flags[-1])
-
-
-def _about(argument: Any) -> str:
-    """What an argument is, as its help says."""
-    text = argument.field.helptext
-    return " ".join(str((text() if callable(text) else text) or "").split())
