@@ -86,12 +86,12 @@ def _checked(function: Callable[..., Any]) -> Any:
         if len(positional) > len(known.places) or not known.allows(positional, named):
             raise _error(function)(f"{_name(function, positional)} {known.misnamed(positional, named)}")
         for name, value in (*zip(known.places, positional, strict=False), *named.items()):
-            if name in known.tests and not known.tests[name](value) and value is not known.defaults.get(name, _NONE):
+            wanted = known.wanted.get(name)
+            if wanted is not None and not wanted.test(value) and value is not known.defaults.get(name, _NONE):
                 shown = repr(value) if len(repr(value)) <= SHOWN else f"a {type(value).__name__}"
-                where = f"{_name(function, positional)}: {name}"
-                wanted, hint = known.wanted[name], _hint(known.wanted[name], value)
-                error = _error(function)(f"{where} = {shown}, but it must be {_said(wanted)}{hint}")
-                error.refused = name, _said(_parts_of(wanted)[0]) + hint
+                where, hint = f"{_name(function, positional)}: {name}", _hint(wanted, value)
+                error = _error(function)(f"{where} = {shown}, but it must be {wanted.words}{hint}")
+                error.refused = name, (wanted.first or wanted.words) + hint
                 raise error
         try:
             return function(*positional, **named)
@@ -123,8 +123,7 @@ class _Known(NamedTuple):
     places: tuple[str, ...]  # names of positional arguments
     required: frozenset[str]
     defaults: dict[str, Any]
-    wanted: dict[str, Any]  # types of annotated parameters
-    tests: dict[str, Callable[[Any], bool]]  # whether a value is of that type
+    wanted: dict[str, _Kind]  # of annotated parameters
     names: frozenset[str]
     open: bool  # whether it takes further keywords
 
@@ -153,13 +152,11 @@ def _signature(function: Callable[..., Any]) -> _Known:
     every = signature.parameters.values()
     single = [one for one in every if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
     wanted = {one.name: _evaluated(one.annotation, homes.get(one.name, function.__module__)) for one in single}
-    wanted = {name: one for name, one in wanted.items() if one is not Any}
     return _Known(
         places=tuple(one.name for one in single if one.kind is not one.KEYWORD_ONLY),
         required=frozenset(one.name for one in single if one.default is one.empty),
         defaults={one.name: one.default for one in single if one.default is not one.empty},
-        wanted=wanted,
-        tests={name: _test_of(one) for name, one in wanted.items()},
+        wanted={name: _kind_of(one) for name, one in wanted.items() if one is not Any},
         names=frozenset(one.name for one in single),
         open=any(one.kind is one.VAR_KEYWORD for one in every),
     )
@@ -173,69 +170,84 @@ def _evaluated(annotation: Any, module: str) -> Any:
     return Any if annotation is inspect.Parameter.empty else annotation
 
 
-def _test_of(wanted: Any) -> Callable[[Any], bool]:
-    """Whether a value is of a type, as a function. Generators are not looked into, nor functions called."""
+class _Kind(NamedTuple):
+    """What a type allows."""
+
+    test: Callable[[Any], bool]  # whether a value is of it
+    words: str
+    first: str = ""  # the words of the first type of several, where that is another text
+    texts: tuple[str, ...] = ()  # texts that it allows by name
+
+
+def _kind_of(wanted: Any) -> _Kind:
+    """What a type allows. Generators are not looked into, nor functions called."""
     origin, parts = get_origin(wanted), get_args(wanted)
-    if (origin or wanted) in TESTS:
-        return TESTS[origin or wanted]
+    if (known := origin or wanted) in KINDS:
+        return KINDS[known]
     if origin is Annotated:
-        test, said = _test_of(parts[0]), next((one for one in parts[1:] if isinstance(one, Bounds | Shape)), None)
-        if isinstance(said, Shape):
-            return lambda value: test(value) and np.shape(value) == said.sizes
-        return test if said is None else _within(test, *said.ends)
+        return _limited(_kind_of(parts[0]), next((one for one in parts[1:] if isinstance(one, Bounds | Shape)), None))
     if origin is Literal:
-        return lambda value: any(type(value) is type(one) and value == one for one in parts)
-    tests = [_test_of(one) for one in parts if one is not Ellipsis] if origin is not Callable else []
+        words = " or ".join(repr(one) for one in parts)
+        texts = tuple(one for one in parts if isinstance(one, str))
+        return _Kind(lambda value: any(type(value) is type(one) and value == one for one in parts), words, "", texts)
+    inner = [_kind_of(one) for one in parts if one is not Ellipsis]
+    tests = [one.test for one in inner]
     if origin in (Union, types.UnionType):
-        return lambda value: any(test(value) for test in tests)
+        words = " or ".join(dict.fromkeys(one.words for one in inner))
+        texts = tuple(text for one in inner for text in one.texts)
+        return _Kind(lambda value: any(test(value) for test in tests), words, inner[0].words, texts)
     if origin is tuple and Ellipsis not in parts:
-        return lambda value: _is_row(value) and len(value) == len(tests) and all(map(_asked, tests, value))
-    if origin in (list, tuple, Sequence):
+        return _Kind(
+            lambda value: (
+                _is_row(value)
+                and len(value) == len(tests)
+                and all(test(x) for test, x in zip(tests, value, strict=True))
+            ),
+            f"({', '.join(one.words for one in inner)})",
+        )
+    if origin in (list, tuple, Sequence, Iterable):
+        words = "a sequence" if parts[0] is Any else f"a sequence, each {inner[0].words}"
+        if origin is Iterable:
+            return _Kind(
+                lambda value: _is_iterable(value) and (not isinstance(value, Collection) or all(map(tests[0], value))),
+                words,
+            )
         numeric = parts[0] in (float, int, bool, Any)  # an array without elements is one of numbers
-        return lambda value: _is_row(value) and all(map(tests[0], value)) and (numeric or not _is_empty_array(value))
-    if origin is Iterable:
-        return lambda value: _is_iterable(value) and (not isinstance(value, Collection) or all(map(tests[0], value)))
+        empty: Callable[[Any], bool] = lambda value: isinstance(value, np.ndarray) and not value.size  # noqa: E731
+        return _Kind(
+            lambda value: _is_row(value) and all(map(tests[0], value)) and (numeric or not empty(value)), words
+        )
     if origin is type:
-        return lambda value: isinstance(value, type) and issubclass(value, parts)
+        return _Kind(lambda value: isinstance(value, type) and issubclass(value, parts), f"a class of {inner[0].words}")
     if origin in (dict, Mapping):
-        return lambda value: isinstance(value, Mapping) and all(tests[0](k) and tests[1](v) for k, v in value.items())
-    return _instance_test(origin or wanted)
+        keys, values = tests
+        return _Kind(
+            lambda value: isinstance(value, Mapping) and all(keys(k) and values(v) for k, v in value.items()),
+            "a mapping",
+        )
+    return _instance(origin or wanted)
 
 
-def _within(test: Callable[[Any], bool], least: float, most: float) -> Callable[[Any], bool]:
-    return lambda value: test(value) and least <= value <= most
+def _limited(kind: _Kind, by: Bounds | Shape | None) -> _Kind:
+    """A type whose numbers are bounded, or whose arrays have a shape."""
+    if by is None:
+        return kind
+    words = f"{kind.words} {by}".rstrip()
+    if isinstance(by, Shape):
+        return kind._replace(test=lambda value: kind.test(value) and np.shape(value) == by.sizes, words=words)
+    least, most = by.ends
+    return kind._replace(test=lambda value: kind.test(value) and least <= value <= most, words=words)
 
 
-def _asked(test: Callable[[Any], bool], value: Any) -> bool:
-    return test(value)
-
-
-def _instance_test(kind: Any) -> Callable[[Any], bool]:
+def _instance(kind: Any) -> _Kind:
+    name = getattr(kind, "__name__", str(kind))
+    full = f"{getattr(kind, '__module__', '')}.{name}"
+    words = BETTER_KNOWN.get(full) or BETTER_KNOWN.get(name, name)
     try:
         isinstance(None, kind)
     except TypeError:  # a protocol that is not for instances
-        return _is_anything
-    return lambda value: isinstance(value, kind)
-
-
-def _is_anything(value: Any) -> bool:
-    return True
-
-
-def _is_whole(value: Any) -> bool:
-    return is_whole(value, -sys.maxsize) and value <= sys.maxsize
-
-
-def _is_bool(value: Any) -> bool:
-    return isinstance(value, bool | np.bool_)
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and "\0" not in value  # which ends a text in files and in models
-
-
-def _is_path(value: Any) -> bool:
-    return isinstance(value, os.PathLike) and _is_text(os.fspath(value))
+        return _Kind(lambda value: True, words)
+    return _Kind(lambda value: isinstance(value, kind), words)
 
 
 def _is_iterable(value: Any) -> bool:
@@ -271,29 +283,20 @@ def _is_row(value: Any) -> bool:
     return isinstance(value, Sequence) or (hasattr(value, "__array__") and np.ndim(value) > 0)
 
 
-def _is_empty_array(value: Any) -> bool:
-    return isinstance(value, np.ndarray) and not value.size
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and "\0" not in value  # which ends a text in files and in models
 
 
-TESTS: dict[Any, Callable[[Any], bool]] = {
-    Any: _is_anything,
-    float: _is_real,
-    int: _is_whole,
-    bool: _is_bool,
-    str: _is_text,
-    os.PathLike: _is_path,
-    np.ndarray: _is_array,
-    Callable: callable,
-}
-WORDS: dict[Any, str] = {
-    float: "a number",
-    int: "a whole number",
-    bool: "True or False",
-    str: "a text",
-    type(None): "None",
-    np.ndarray: "numbers",
-    os.PathLike: "a path",
-    Callable: "a function",
+KINDS = {
+    Any: _Kind(lambda value: True, "Any"),
+    float: _Kind(_is_real, "a number"),
+    int: _Kind(lambda value: is_whole(value, -sys.maxsize) and value <= sys.maxsize, "a whole number"),
+    bool: _Kind(lambda value: isinstance(value, bool | np.bool_), "True or False"),
+    str: _Kind(_is_text, "a text"),
+    type(None): _Kind(lambda value: value is None, "None"),
+    os.PathLike: _Kind(lambda value: isinstance(value, os.PathLike) and _is_text(os.fspath(value)), "a path"),
+    np.ndarray: _Kind(_is_array, "numbers"),
+    Callable: _Kind(callable, "a function"),
 }
 #: Names of classes, those that others share with their module, and what users call them.
 BETTER_KNOWN = {
@@ -305,49 +308,11 @@ BETTER_KNOWN = {
 }
 
 
-def _parts_of(wanted: Any) -> tuple[Any, ...]:
-    """The types that one allows."""
-    return get_args(wanted) if get_origin(wanted) in (Union, types.UnionType) else (wanted,)
-
-
-def _said(wanted: Any) -> str:
-    """A type in words."""
-    origin, parts = get_origin(wanted), get_args(wanted)
-    if (known := origin or wanted) in WORDS:
-        return WORDS[known]
-    if origin is Annotated:
-        return " ".join([_said(parts[0]), *(str(one) for one in parts[1:] if isinstance(one, Bounds | Shape))]).rstrip()
-    if origin is Literal:
-        return " or ".join(repr(one) for one in parts)
-    if origin in (Union, types.UnionType):
-        return " or ".join(dict.fromkeys(_said(one) for one in parts))
-    if origin is tuple and parts[-1:] != (Ellipsis,):
-        return f"({', '.join(_said(one) for one in parts)})"
-    if origin in (list, tuple, Sequence, Iterable):
-        return f"a sequence, each {_said(parts[0])}" if parts and parts[0] is not Any else "a sequence"
-    if origin in (dict, Mapping):
-        return "a mapping"
-    if origin is type:
-        return f"a class of {_said(parts[0])}"
-    name = getattr(origin or wanted, "__name__", str(wanted))
-    full = f"{getattr(origin or wanted, '__module__', '')}.{name}"
-    return BETTER_KNOWN.get(full) or BETTER_KNOWN.get(name, name)
-
-
-def _hint(wanted: Any, value: Any) -> str:
+def _hint(wanted: _Kind, value: Any) -> str:
     """The end of a sentence on a number that is not finite, or a text that is nearly one of those allowed."""
     if isinstance(value, Real) and math.isinf(value):
         return ", and finite"
     if "\0" in str(value):
         return " without null characters"
-    near = nearest(value, _texts(wanted)) if isinstance(value, str) else None
+    near = nearest(value, wanted.texts) if isinstance(value, str) else None
     return f": did you mean '{near}'?" if near else ""
-
-
-def _texts(wanted: Any) -> list[str]:
-    """The texts that a type allows by name."""
-    origin, parts = get_origin(wanted), get_args(wanted)
-    if origin is Literal:
-        return [one for one in parts if isinstance(one, str)]
-    inner = parts[:1] if origin is Annotated else parts if origin in (Union, types.UnionType) else ()
-    return [text for one in inner for text in _texts(one)]
