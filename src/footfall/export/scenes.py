@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -45,7 +45,6 @@ LENGTH = 0.5
 #: Shortest arrow that is drawn, m; length of the head of an arrow, m, and its largest share of the arrow.
 SHORTEST, HEAD, HEAD_SHARE = 1e-4, 0.03, 0.3
 GROUND_COLOR = (190, 190, 190, 255)
-UNMOVED = {"position": {"x": 0.0, "y": 0.0, "z": 0.0}, "orientation": {"x": 0.0, "y": 0.0, "z": 0.0, "w": 1.0}}
 SCHEMAS = {
     "/tf": "foxglove.FrameTransforms",
     "/robot": "foxglove.SceneUpdate",
@@ -55,18 +54,44 @@ SCHEMAS = {
 }
 
 
-def _ground(rec: Record) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices and faces of the ground around what happened."""
-    reach = float(np.abs(rec.position[..., :2]).max(initial=0.0))
-    return rec.ground.mesh(min(2.0 * reach + 4.0 * scales(rec.robot).size, 20.0))
+class _Shape(NamedTuple):
+    """A surface in the frame of its body, or of the world."""
+
+    vertices: np.ndarray  # (V, 3) m
+    faces: np.ndarray  # (F, 3)
+    colors: np.ndarray  # (V, 4), 0 to 255
 
 
-def _metres_per_newton(rec: Record) -> float:
-    return LENGTH * scales(rec.robot).size / scales(rec.robot).weight
+class _Scene:
+    """What is shown of a recording ``rate`` times a second."""
+
+    def __init__(self, rec: Record, rate: float) -> None:
+        model, size = rec.robot.model, scales(rec.robot).size
+        self.rec, self.samples = rec, display_samples(rec.time, rate)
+        self.names = [model.body(body).name or f"body{body}" for body in range(model.nbody)]
+        self.shapes = {body: _Shape(m.vertices, m.faces, m.colors) for body, m in body_meshes(model).items()}
+        #: (samples, bodies, 3) m and (samples, bodies, 4)
+        self.position, self.quaternion = body_poses(model, rec.qpos[self.samples], range(model.nbody))
+        reach = float(np.abs(rec.position[..., :2]).max(initial=0.0))
+        vertices, faces = rec.ground.mesh(min(2.0 * reach + 4.0 * size, 20.0))
+        self.ground = _Shape(vertices, faces, np.tile(np.array(GROUND_COLOR, np.uint8), (len(vertices), 1)))
+        self.scale = LENGTH * size / scales(rec.robot).weight
+
+    def arrows(self, k: int) -> tuple[np.ndarray, np.ndarray, list[tuple[int, ...]]]:
+        """Of the forces in a sample: where they act (N, 3) and their arrows (N, 3), m, and colours by mode."""
+        along = self.scale * self.rec.force[k]
+        seen = np.linalg.norm(along, axis=1) >= SHORTEST  # not where it is NaN
+        return self.rec.position[k][seen], along[seen], [MODE_COLORS[int(mode)] for mode in self.rec.mode[k][seen]]
 
 
-def _name(model: mujoco.MjModel, body: int) -> str:
-    return model.body(body).name or f"body{body}"
+def _numbers(rec: Record) -> dict[str, np.ndarray]:
+    """What is plotted, (T,) each, by the name of its entity."""
+    vectors = {f"/grf/{foot.name}": rec.foot_force[:, f] for f, foot in enumerate(rec.robot.feet)}
+    vectors |= {"/grf/total": rec.total_force, "/cop": overall_cop(rec), "/zmp": zmp(rec), "/com": momentum(rec).com}
+    found = {f"{name}/{axis}": values[:, k] for name, values in vectors.items() for k, axis in enumerate("xyz")}
+    for what, columns in (("position", joint_positions(rec)), ("velocity", joint_velocities(rec))):
+        found |= {f"/joints/{column.name}/{what}": column.values for column in columns}
+    return found | {f"/control/{name}": rec.ctrl[:, i] for i, name in enumerate(rec.robot.actuator_names)}
 
 
 # ---- MCAP, with the messages of Foxglove's 3D panel as its JSON schemas have them -----------------------------------
@@ -92,77 +117,68 @@ def write_mcap(rec: Record, path: Path, rate: float = RATE) -> None:
             data = json.dumps(json_value(message), separators=(",", ":"), allow_nan=False).encode()
             out.add_message(channel_id=channels[topic], log_time=stamp, publish_time=stamp, data=data)
 
-        vertices, faces = _ground(rec)
-        shapes = {
-            f"body {body}": (_frame(rec, body), mesh.vertices, mesh.faces, mesh.colors)
-            for body, mesh in body_meshes(rec.robot.model).items()
-        }
-        put("/robot", 0, _update(*(_shape(rec, name, *shape) for name, shape in shapes.items())))
-        put("/ground", 0, _update(_shape(rec, "ground", WORLD, vertices, faces, np.array([GROUND_COLOR]))))
-        shown = set(display_samples(rec.time, rate).tolist())
-        numbers = _plotted(rec)
+        scene, numbers = _Scene(rec, rate), _numbers(rec)
+        bodies = [
+            _entity(rec, f"body {body}", scene.names[body] if body else WORLD, triangles=[_triangles(shape)])
+            for body, shape in scene.shapes.items()
+        ]
+        put("/robot", 0, _update(bodies))
+        put("/ground", 0, _update([_entity(rec, "ground", WORLD, triangles=[_triangles(scene.ground)])]))
+        shown = {int(k): row for row, k in enumerate(scene.samples)}
         for k in range(len(rec)):
             if k in shown:
-                put("/tf", k, {"transforms": _transforms(rec, k)})
-                put("/contacts", k, _update(_arrows(rec, k)))
+                put("/tf", k, {"transforms": _transforms(scene, shown[k])})
+                arrows = [_arrow(*one) for one in zip(*scene.arrows(k), strict=True)]
+                put("/contacts", k, _update([_entity(rec, "contact forces", WORLD, k, arrows=arrows)]))
             put("/numbers", k, _nested({name: float(values[k]) for name, values in numbers.items()}))
         out.add_metadata("footfall", {"robot": rec.robot.name, "law": str(rec.law), "ground": str(rec.ground)})
         out.finish()
 
 
-def _shape(
-    rec: Record, name: str, frame: str, vertices: np.ndarray, faces: np.ndarray, colors: np.ndarray
-) -> dict[str, Any]:
-    """A body in its own frame, or the ground, for all time."""
-    surface = {
-        "pose": UNMOVED,
-        "points": [_xyz(vertex) for vertex in np.round(vertices, 5)],
-        "color": _color(colors[0]),
-        "colors": [_color(color) for color in colors] if len(np.unique(colors, axis=0)) > 1 else [],
-        "indices": faces.ravel().tolist(),
+def _triangles(shape: _Shape) -> dict[str, Any]:
+    one_color = len(np.unique(shape.colors, axis=0)) == 1
+    return {
+        "pose": _pose(np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])),
+        "points": [_named("xyz", vertex) for vertex in np.round(shape.vertices, 5)],
+        "color": _color(shape.colors[0]),
+        "colors": [] if one_color else [_color(color) for color in shape.colors],
+        "indices": shape.faces.ravel().tolist(),
     }
-    return _entity(rec, name, frame, triangles=[surface])
 
 
-def _transforms(rec: Record, k: int) -> list[dict[str, Any]]:
-    """Where every body is in sample ``k``."""
-    bodies = list(range(1, rec.robot.model.nbody))
-    position, quaternion = body_poses(rec.robot.model, rec.qpos[k : k + 1], bodies)
+def _transforms(scene: _Scene, row: int) -> list[dict[str, Any]]:
+    """Where every body is in a sample that is shown."""
     return [
         {
-            "timestamp": _stamp(rec, k),
+            "timestamp": _stamp(scene.rec, scene.samples[row]),
             "parent_frame_id": WORLD,
-            "child_frame_id": _frame(rec, body),
-            "translation": _xyz(at),
-            "rotation": dict(zip("wxyz", turn.tolist(), strict=True)),
+            "child_frame_id": scene.names[body],
+            "translation": _named("xyz", scene.position[row, body]),
+            "rotation": _named("wxyz", scene.quaternion[row, body]),
         }
-        for body, at, turn in zip(bodies, position[0], quaternion[0], strict=True)
+        for body in range(1, len(scene.names))
     ]
 
 
-def _arrows(rec: Record, k: int) -> dict[str, Any]:
-    """An arrow for the force on every point in sample ``k``, coloured by mode; it replaces the last sample's."""
-    found, scale = [], _metres_per_newton(rec)
-    for force, at, mode in zip(rec.force[k], rec.position[k], rec.mode[k], strict=True):
-        size = float(np.linalg.norm(force))
-        length = size * scale
-        if not np.isfinite(length) or length < SHORTEST:
-            continue
-        head = min(HEAD, HEAD_SHARE * length)
-        found.append(
-            {
-                "pose": {"position": _xyz(at), "orientation": _along(force / size)},
-                "shaft_length": length - head,
-                "shaft_diameter": 0.012,
-                "head_length": head,
-                "head_diameter": 0.025,
-                "color": _color((*MODE_COLORS[int(mode)], 255)),
-            }
-        )
-    return _entity(rec, "contact forces", WORLD, k, arrows=found)
+def _arrow(at: np.ndarray, along: np.ndarray, color: tuple[int, ...]) -> dict[str, Any]:
+    length = float(np.linalg.norm(along))
+    head = min(HEAD, HEAD_SHARE * length)
+    quaternion, turn = np.zeros(4), np.zeros(4)
+    mujoco.mju_quatZ2Vec(quaternion, np.ascontiguousarray(along / length))
+    mujoco.mju_axisAngle2Quat(turn, np.array([0.0, 1.0, 0.0]), -np.pi / 2)  # brings x, which arrows have, to z
+    mujoco.mju_mulQuat(quaternion, quaternion.copy(), turn)
+    return {
+        "pose": _pose(at, quaternion),
+        "shaft_length": length - head,
+        "shaft_diameter": 0.012,
+        "head_length": head,
+        "head_diameter": 0.025,
+        "color": _color((*color, 255)),
+    }
 
 
 def _entity(rec: Record, name: str, frame: str, k: int = 0, **shapes: Any) -> dict[str, Any]:
+    """Something in a frame, from a sample on until it is replaced."""
     kinds = ("arrows", "cubes", "spheres", "cylinders", "lines", "triangles", "texts", "models")
     return {
         "timestamp": _stamp(rec, k),
@@ -176,25 +192,16 @@ def _entity(rec: Record, name: str, frame: str, k: int = 0, **shapes: Any) -> di
     }
 
 
-def _update(*entities: dict[str, Any]) -> dict[str, Any]:
-    return {"deletions": [], "entities": list(entities)}
+def _update(entities: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"deletions": [], "entities": entities}
 
 
-def _frame(rec: Record, body: int) -> str:
-    return WORLD if body == 0 else _name(rec.robot.model, body)
+def _pose(at: np.ndarray, quaternion: np.ndarray) -> dict[str, Any]:
+    return {"position": _named("xyz", at), "orientation": _named("wxyz", quaternion)}
 
 
-def _along(direction: np.ndarray) -> dict[str, float]:
-    """The attitude whose x axis, that of an arrow, is ``direction``."""
-    quaternion, turn = np.zeros(4), np.zeros(4)
-    mujoco.mju_quatZ2Vec(quaternion, np.ascontiguousarray(direction))
-    mujoco.mju_axisAngle2Quat(turn, np.array([0.0, 1.0, 0.0]), -np.pi / 2)  # brings x to z
-    mujoco.mju_mulQuat(quaternion, quaternion.copy(), turn)
-    return dict(zip("wxyz", quaternion.tolist(), strict=True))
-
-
-def _xyz(vector: np.ndarray) -> dict[str, float]:
-    return dict(zip("xyz", vector.tolist(), strict=True))
+def _named(names: str, vector: np.ndarray) -> dict[str, float]:
+    return dict(zip(names, vector.tolist(), strict=True))
 
 
 def _color(rgba: Any) -> dict[str, float]:
@@ -223,56 +230,28 @@ def _nested(values: dict[str, float]) -> dict[str, Any]:
 def write_rrd(rec: Record, path: Path, rate: float = RATE) -> None:
     """Numbers of every sample, the scene ``rate`` times a second. Needs ``rerun-sdk``."""
     rerun = optional_package("rerun", "a file .rrd")
+    scene = _Scene(rec, rate)
     out = rerun.RecordingStream("footfall", recording_id=f"{rec.robot.name} {rec.law.name}")
     out.save(path)
     out.log("/", rerun.ViewCoordinates.RIGHT_HAND_Z_UP, static=True)
-    _log_scene(rerun, out, rec, rate)
+    surfaces = {f"/robot/{scene.names[body]}/shape": shape for body, shape in scene.shapes.items()}
+    for name, shape in {**surfaces, "/ground": scene.ground}.items():
+        mesh = rerun.Mesh3D(
+            vertex_positions=shape.vertices, triangle_indices=shape.faces, vertex_colors=np.asarray(shape.colors)
+        )
+        out.log(name, mesh, static=True)
+    time = rerun.TimeColumn("time", duration=rec.time[scene.samples])
+    for body in scene.shapes:
+        turn = scene.quaternion[:, body][:, [1, 2, 3, 0]]  # Rerun has w last
+        poses = rerun.Transform3D.columns(translation=scene.position[:, body], quaternion=turn)
+        out.send_columns(f"/robot/{scene.names[body]}", indexes=[time], columns=poses)
+    for k in scene.samples:
+        origins, vectors, colors = scene.arrows(k)
+        out.set_time("time", duration=float(rec.time[k]))
+        out.log("/contacts", rerun.Arrows3D(origins=origins, vectors=vectors, colors=colors))
+    out.reset_time()
     time = rerun.TimeColumn("time", duration=rec.time)
-    for name, values in _plotted(rec).items():
+    for name, values in _numbers(rec).items():
         out.send_columns(name, indexes=[time], columns=rerun.Scalars.columns(scalars=values))
     out.flush()
     out.disconnect()
-
-
-def _log_scene(rerun: Any, out: Any, rec: Record, rate: float) -> None:
-    """Shapes once, poses and arrows at the samples that are shown."""
-    model = rec.robot.model
-    samples = display_samples(rec.time, rate)
-    time = rerun.TimeColumn("time", duration=rec.time[samples])
-    meshes = body_meshes(model)
-    position, quaternion = body_poses(model, rec.qpos[samples], list(meshes))
-
-    def log_shape(name: str, vertices: np.ndarray, faces: np.ndarray, colors: np.ndarray) -> None:
-        each = colors if len(colors) == len(vertices) else np.tile(colors[:1], (len(vertices), 1))
-        shape = rerun.Mesh3D(vertex_positions=vertices, triangle_indices=faces, vertex_colors=each)
-        out.log(name, shape, static=True)
-
-    for i, (body, mesh) in enumerate(meshes.items()):
-        name = f"/robot/{_name(model, body)}"
-        log_shape(f"{name}/shape", mesh.vertices, mesh.faces, np.asarray(mesh.colors))
-        turn = quaternion[:, i][:, [1, 2, 3, 0]]  # Rerun has w last
-        out.send_columns(
-            name, indexes=[time], columns=rerun.Transform3D.columns(translation=position[:, i], quaternion=turn)
-        )
-    log_shape("/ground", *_ground(rec), np.array([GROUND_COLOR], dtype=np.uint8))
-    scale = _metres_per_newton(rec)
-    for k in samples:
-        shown = np.isfinite(rec.force[k]).all(axis=1) & (np.linalg.norm(rec.force[k], axis=1) > 0.0)
-        out.set_time("time", duration=float(rec.time[k]))
-        arrows = rerun.Arrows3D(
-            origins=rec.position[k][shown],
-            vectors=rec.force[k][shown] * scale,
-            colors=[MODE_COLORS[int(mode)] for mode in rec.mode[k][shown]],
-        )
-        out.log("/contacts", arrows)
-    out.reset_time()
-
-
-def _plotted(rec: Record) -> dict[str, np.ndarray]:
-    """What is plotted, (T,) each, by the name of its entity."""
-    vectors = {f"/grf/{foot.name}": rec.foot_force[:, f] for f, foot in enumerate(rec.robot.feet)}
-    vectors |= {"/grf/total": rec.total_force, "/cop": overall_cop(rec), "/zmp": zmp(rec), "/com": momentum(rec).com}
-    found = {f"{name}/{axis}": values[:, k] for name, values in vectors.items() for k, axis in enumerate("xyz")}
-    for what, columns in (("position", joint_positions(rec)), ("velocity", joint_velocities(rec))):
-        found |= {f"/joints/{column.name}/{what}": column.values for column in columns}
-    return found | {f"/control/{name}": rec.ctrl[:, i] for i, name in enumerate(rec.robot.actuator_names)}
