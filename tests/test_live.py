@@ -446,6 +446,6 @@ def test_the_zero_moment_point_of_the_row_before_is_drawn(sim):
     for row, one in shown.items():
         np.testing.assert_allclose(one["arrays"]["zmp"], rec.zmp[row - 1], atol=1e-6)
         assert one["values"][along][2] == one["arrays"]["zmp"][0]
-    apart = [np.linalg.norm(np.subtract(one["arrays"]["zmp"], one["arrays"]["overallCop"])) for one in shown.values()]
+    apart = [np.linalg.norm(np.subtract(one["arrays"]["zmp"], one["arrays"]["overall_cop"])) for one in shown.values()]
     assert max(apart) > 0.01
     assert frame(rest, live.run, 0, None)["arrays"]["zmp"] == [None] * 3

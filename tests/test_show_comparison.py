@@ -157,13 +157,13 @@ def test_the_picture_in_the_documentation_is_of_todays_comparison(shown):
 @pytest.mark.browser
 def test_the_table_is_sorted_by_what_is_asked(shown):
     rows = "[...document.querySelectorAll('.ranking tbody [data-key=%s]')].map(c => Number(c.dataset.value))"
-    for key in ("peak", "slip", "depth", "cost"):
+    for key in ("peak_force_N", "slip_m", "penetration_m", "us_per_step"):
         choose(shown, "sort", key)
         values = shown.evaluate(rows % key)
         assert len(values) == 4 and values == sorted(values, reverse=True)
-    shown.click("[data-sort=peak]")
-    shown.click("[data-sort=peak]")
-    assert (values := shown.evaluate(rows % "peak")) == sorted(values)
+    shown.click("[data-sort=peak_force_N]")
+    shown.click("[data-sort=peak_force_N]")
+    assert (values := shown.evaluate(rows % "peak_force_N")) == sorted(values)
     order = shown.evaluate("[...document.querySelectorAll('.ranking tr[data-run]')].map(c => Number(c.dataset.run))")
     shown.wait(f"JSON.stringify(footfall.cells().map(c => c.runs[0])) === JSON.stringify({order})")
     choose(shown, "sort", "")
@@ -182,7 +182,7 @@ def test_differences_are_those_to_the_reference(shown, runs):
     # Soft and rigid differ in their forces; it is not a row of zeros.
     assert abs(differences["linearizing-penalty"]) > 0.1
     assert "less that of spring-damper" in shown.evaluate("document.querySelector('.plot h3').textContent")
-    deltas = shown.evaluate("[...document.querySelectorAll('[data-key=peak] .delta')].map(d => d.textContent)")
+    deltas = shown.evaluate("[...document.querySelectorAll('[data-key=peak_force_N] .delta')].map(d => d.textContent)")
     assert deltas[1] == ""
     assert all(delta.endswith(("%", "same")) for i, delta in enumerate(deltas) if i not in (1, 3))
     assert deltas[3].endswith(" N")  # its trunk hits the ground: more than ten times as much
@@ -202,7 +202,7 @@ def test_differences_are_those_to_the_reference(shown, runs):
 
 @pytest.mark.browser
 def test_recordings_are_compared_side_by_side(shown, runs):
-    shown.evaluate(f"footfall.seek({float(make_scene(runs[0]).time[18])})")
+    shown.evaluate(f"footfall.seek({float(make_scene(runs[0]).frames.time[18])})")
     for r, rec in enumerate(runs):
         sample = shown.evaluate(f"footfall.sample({r})")
         drawn = shown.evaluate(f"footfall.arrow(0, {r})")
@@ -278,14 +278,14 @@ def plates(rec: ff.Recording, offset: float, *names: str) -> Measured:
 
 
 def test_beside_several_recordings_the_measured_sum_is_a_curve_of_its_own(runs):
-    labels = ["a", "b"]
+    two = dict(zip("ab", runs, strict=False))
     for names in (("total",), ("left", "right"), ("left", "right", "total")):
-        panel = page_plots(runs[:2], labels, plates(runs[0], 5.0, *names))[0]
+        panel = page_plots(two, plates(runs[0], 5.0, *names))[0]
         (own,) = (curve for curve in panel["curves"] if curve["run"] not in (0, 1))
         assert (own["name"], own["run"], own["color"], own["of"]) == ("total, measured", -1, -1, "")
-    panel = page_plots(runs[:2], labels, plates(runs[0], 5.0, "left"))[0]
+    panel = page_plots(two, plates(runs[0], 5.0, "left"))[0]
     assert [(c["name"], c["color"]) for c in panel["curves"] if c["run"] == -1] == [("left, measured", -1)]
-    alone = page_plots(runs[:1], ["a"], plates(runs[0], 5.0, "left", "right"))[0]["curves"]
+    alone = page_plots({"a": runs[0]}, plates(runs[0], 5.0, "left", "right"))[0]["curves"]
     colors = {curve["name"]: curve["color"] for curve in alone}
     assert colors["left, measured"] == colors["left"] and colors["right, measured"] == colors["right"]
 

@@ -183,8 +183,8 @@ def test_play_lets_time_advance_and_pause_stops_it(shown):
 @pytest.mark.parametrize("when", [0.0, 0.2, 0.35, 0.5])
 def test_what_is_drawn_after_scrubbing_is_what_was_recorded(shown, rec, when):
     scene = make_scene(rec)
-    index = int(np.abs(scene.time - when).argmin())
-    sample, moment = int(scene.samples[index]), float(scene.time[index])
+    index = int(np.abs(scene.frames.time - when).argmin())
+    sample, moment = int(scene.samples[index]), float(scene.frames.time[index])
     shown.evaluate(f"document.querySelector('#scrub').value = {moment!r}")
     shown.evaluate("document.querySelector('#scrub').dispatchEvent(new Event('input'))")
     shown.wait(f"Math.abs(footfall.time - {moment}) < 1e-9")

@@ -30,7 +30,7 @@ def scene(rec):
 def test_frames_are_samples_of_the_recording(rec, scene):
     assert scene.samples[0] == 0
     assert scene.samples[-1] == len(rec) - 1
-    assert np.diff(scene.time) == pytest.approx(1 / 60, abs=rec.dt)
+    assert np.diff(scene.frames.time) == pytest.approx(1 / 60, abs=rec.dt)
     for name, array in {"force": rec.force, "point": rec.position, "mode": rec.mode}.items():
         assert np.array_equal(getattr(scene.frames, name), array[scene.samples])
     assert np.array_equal(scene.frames.cop, rec.cop[scene.samples], equal_nan=True)
@@ -45,7 +45,7 @@ def test_measures_of_frames_are_those_of_the_whole_recording(rec, scene):
 
 
 def test_bodies_are_where_mujoco_has_them(rec, scene):
-    model, frame = rec.robot.model, scene.frame(7)
+    model, frame = rec.robot.model, type(scene.frames)(*(array[7] for array in scene.frames))
     data = mujoco.MjData(model)
     data.qpos[:] = rec.qpos[scene.samples[7]]
     mujoco.mj_kinematics(model, data)
@@ -57,7 +57,7 @@ def test_bodies_are_where_mujoco_has_them(rec, scene):
 @pytest.mark.parametrize("count", [1, 2])
 def test_very_short_recordings_can_be_shown(rec, count):
     short = replace(rec, **{name: getattr(rec, name)[:count] for name in COLUMNS}, signals={})
-    assert len(show.make_scene(short)) == count
+    assert len(show.make_scene(short).samples) == count
 
 
 def test_an_empty_recording_is_refused(rec):
@@ -66,7 +66,7 @@ def test_an_empty_recording_is_refused(rec):
 
 
 def test_a_long_recording_has_no_more_frames_than_asked_for():
-    assert len(show.make_scene(standing(duration=10.0), most=100)) == 100
+    assert len(show.make_scene(standing(duration=10.0), most=100).samples) == 100
 
 
 def test_decimation_keeps_every_peak_and_every_gap():
@@ -88,4 +88,4 @@ def test_a_tiny_robot_fills_its_picture_as_a_large_one_does(side):
     cube = f'<body name="cube"><freejoint/><geom type="box" size="{side / 2} {side / 2} {side / 2}" mass="1"/></body>'
     spec = mujoco.MjSpec.from_string(f"<mujoco><worldbody>{cube}</worldbody></mujoco>")
     rec = ff.Simulation(ff.load_robot(spec, name="cube"), law="time-stepping").run(0.002)
-    assert show.make_scene(rec).size == pytest.approx(side)
+    assert show.make_scene(rec).sizes.size == pytest.approx(side)

@@ -28,7 +28,7 @@ def images(rec):
 
 
 def test_pictures_show_the_robot_with_its_forces(rec, images):
-    assert len(images) == len(make_scene(rec, rate=20.0))
+    assert len(images) == len(make_scene(rec, rate=20.0).samples)
     assert images[0].shape == (120, 160, 3)
     middle = images[0][20:100, 60:100].reshape(-1, 3).astype(int)
     assert np.ptp(middle, axis=0).max() > 80  # not one grey
@@ -55,7 +55,7 @@ def test_a_picture_shows_one_moment(rec, images, tmp_path):
 
 @pytest.mark.parametrize(("name", "options"), [("run.avi", {}), ("run.gif", {"fps": 0}), ("run.mp4", {"speed": -1})])
 def test_what_cannot_be_written_is_told(rec, tmp_path, name, options):
-    with pytest.raises(FootfallError, match=r"a video is \.mp4, \.gif or \.webp|must be positive"):
+    with pytest.raises(FootfallError, match=r"a video is \.mp4, \.gif or \.webp|must be a number > 0"):
         write_video(rec, tmp_path / name, **options)
 
 

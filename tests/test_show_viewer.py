@@ -75,7 +75,7 @@ CORNERS = """((sides, com, aspect) => {
   %s
   const camera = new Camera(), [x, y, height] = sides, corners = [], girth = Math.max(x, y);
   camera.data = { size: Math.max(girth, height), girth, height, reach: 0.5 * Math.hypot(x, y) };
-  Object.assign(camera, { layers: {}, runs: [{ time: [0], comGround: [0, 0, 0] }], at: () => 0 });
+  Object.assign(camera, { layers: {}, runs: [{ time: [0], com_ground: [0, 0, 0] }], at: () => 0 });
   camera.blend = () => [0, 0, com * height];
   camera.face("quarter");
   const { yaw, pitch, fov } = camera.camera, half = Math.tan(fov / 2), far = camera.distance(aspect);

@@ -136,9 +136,8 @@ class Recording(Record):
         from html import escape
 
         from footfall.show.report import render_report
-        from footfall.show.tables import audits_of
 
-        page = render_report([self], [self.law.name], repr(self), audits_of([self], None))
+        page = render_report({self.law.name: self}, title=repr(self))
         style = "width: 100%; height: 720px; border: 0"
         return f'<iframe srcdoc="{escape(page, quote=True)}" style="{style}" sandbox="allow-scripts"></iframe>'
 

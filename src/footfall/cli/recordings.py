@@ -114,7 +114,7 @@ class Report(MeasuredOptions, FileOptions):
     title: str | None = option(None, "heading of the page")
 
     def run(self) -> int:
-        from footfall.show.frames import labels_of
+        from footfall.show.frames import labelled
         from footfall.show.report import write_report
 
         self.check_file(self.out)
@@ -124,8 +124,7 @@ class Report(MeasuredOptions, FileOptions):
         write_report(recordings, path, title=self.title, measured=measured)
         told = {"report": str(path)}
         if measured is not None:
-            runs = dict(zip(labels_of(recordings), recordings, strict=True))
-            told |= against_measured(runs, measured, show=not self.json)
+            told |= against_measured(labelled(recordings, "a report"), measured, show=not self.json)
         return tell(self.json, told, f"The report is {path} ({path.stat().st_size / 2**20:.2f} MiB).")
 
 
@@ -139,7 +138,7 @@ class Video(FileOptions):
     """
 
     recordings: tuple[Path, ...] = argument("RECORDING...", "directories that footfall run --out wrote")
-    out: Path | None = option(None, ".mp4, .gif or .webp", metavar="FILE", note="(default: RECORDING.mp4)")
+    out: Path | None = option(None, ".mp4, .gif or .webp", "FILE", note="(default: RECORDING.mp4)")
     start: float | None = option(None, "from this time on", unit="s")
     stop: float | None = option(None, "up to this time", unit="s")
     fps: Positive = option(30.0, "pictures per second of the video")

@@ -55,7 +55,7 @@ def at_rest(simulation: Simulation, qpos: np.ndarray) -> Recording:
 def panels(rest: Recording) -> list[dict[str, Any]]:
     """The plots of a running simulation; ``frame`` returns the values of an instant in the same order."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        return [{**one, "bands": []} for one in page_plots([rest], [rest.law.name], shown=SHOWN)]
+        return [{**one, "bands": []} for one in page_plots({rest.law.name: rest}, shown=SHOWN)]
 
 
 def frame(rest: Recording, run: Run, row: int, push: Push | None) -> dict[str, Any]:
@@ -65,10 +65,10 @@ def frame(rest: Recording, run: Run, row: int, push: Push | None) -> dict[str, A
     """
     two = _last_two(rest, run, row, push)
     with np.errstate(invalid="ignore", divide="ignore"):
-        arrays = {name: array[-1] for name, array in frames_at(two, np.arange(2)).for_page().items() if name != "time"}
+        arrays = {name: array[-1] for name, array in frames_at(two, np.arange(2))._asdict().items() if name != "time"}
         shown = [panel for name in SHOWN for panel in panels_of(name, {"": two})]
     if push is None:
-        arrays["pushPoint"] = arrays["com"]
+        arrays["push_point"] = arrays["com"]
     arrays["pushForce"] = np.array(push.force if push else (0.0, 0.0, 0.0))
     values = [np.array([one.values[0 if one.role == "zmp" else -1] for one in panel.curves]) for panel in shown]
     return {

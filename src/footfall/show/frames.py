@@ -257,13 +257,14 @@ class Frame(NamedTuple):
     com_ground: np.ndarray  # (3,) below the centre of mass
     push_point: np.ndarray  # (pushes, 3) centres of mass of the bodies that are pushed
 
-    def for_page(self) -> dict[str, np.ndarray]:
-        """The arrays by the names that the page has for them: body_position is bodyPosition."""
-        found = {}
-        for name, array in self._asdict().items():
-            first, *others = name.split("_")
-            found[first + "".join(map(str.capitalize, others))] = array
-        return found
+
+class Sizes(NamedTuple):
+    """How large a robot is in its home pose, m."""
+
+    size: float  # the longest side of the box around it
+    girth: float  # its longest horizontal side
+    height: float  # its vertical side
+    reach: float  # half the diagonal of its base
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,28 +275,14 @@ class Scene:
     samples: np.ndarray  # (F,) which samples of the recording the frames are
     meshes: dict[int, Mesh]  # what is drawn of each body, by body id
     frames: Frame  # the arrays of :class:`Frame`, each with a leading axis F
-    size: float  # m, the longest side of the robot in its home pose
-    girth: float  # m, its longest horizontal side
-    height: float  # m, its vertical side
-    reach: float  # m, half the diagonal of its base
-
-    def __len__(self) -> int:
-        return len(self.samples)
-
-    @property
-    def time(self) -> np.ndarray:
-        """(F,) s."""
-        return np.asarray(self.frames.time)
-
-    def frame(self, index: int) -> Frame:
-        return Frame(*(array[index] for array in self.frames))
+    sizes: Sizes
 
 
 def make_scene(recording: Record, *, rate: float = RATE, most: int | None = None) -> Scene:
     """Choose the samples to show, ``rate`` per second (at most ``most``), and compute what is drawn of them."""
     samples = display_samples(recording.time, rate, most)
     meshes = _meshes(recording.robot)
-    return Scene(recording, samples, meshes, frames_at(recording, samples), *robot_sizes(recording.robot, meshes))
+    return Scene(recording, samples, meshes, frames_at(recording, samples), robot_sizes(recording.robot, meshes))
 
 
 def frames_at(recording: Record, samples: np.ndarray) -> Frame:
@@ -367,12 +354,12 @@ def force_scale(scenes: Sequence[Scene]) -> float:
     for scene in scenes:
         forces = np.linalg.norm(scene.frames.force, axis=-1).max(axis=1, initial=0.0)
         long = max(scene.recording.robot.weight, float(np.quantile(forces, 0.99)) / 1.2)
-        scales.append(scene.size / (long or 1.0))
+        scales.append(scene.sizes.size / (long or 1.0))
     return float(min(scales))
 
 
-def robot_sizes(robot: Robot, meshes: Mapping[int, Mesh]) -> tuple[float, float, float, float]:
-    """m: longest, longest horizontal and vertical side of the box around a robot at home, half its base's diagonal."""
+def robot_sizes(robot: Robot, meshes: Mapping[int, Mesh]) -> Sizes:
+    """The sizes of a robot that is drawn so."""
     model, data = robot.model, at_home(robot)
     corners = [np.zeros((0, 3))]
     for body, mesh in meshes.items():
@@ -381,22 +368,32 @@ def robot_sizes(robot: Robot, meshes: Mapping[int, Mesh]) -> tuple[float, float,
     spread = np.ptp(np.concatenate(corners), axis=0) if len(corners) > 1 else np.zeros(3)
     least = 0.05 * float(spread.max()) or 0.05  # a robot without geoms still has arrows and markers
     spread = np.maximum(spread, least)
-    return float(spread.max()), float(spread[:2].max()), float(spread[2]), 0.5 * float(np.hypot(*spread[:2]))
+    width, depth, height = map(float, spread)
+    return Sizes(max(width, depth, height), max(width, depth), height, 0.5 * math.hypot(width, depth))
 
 
 def extent(scenes: Sequence[Scene]) -> float:
     """Side of the square of ground around the origin that contains the motion, with a margin, m."""
     reach = max(float(np.nanmax(np.abs(s.frames.com[:, :2]), initial=0.0)) for s in scenes)
-    size = max(s.size for s in scenes)
-    return 2 * (reach + 4 * size)
+    return 2 * (reach + 4 * max(s.sizes.size for s in scenes))
 
 
-def labels_of(recordings: Sequence[Record]) -> list[str]:
-    """A short name for each recording that sets it apart from the others: its law if the laws differ."""
-    laws = [rec.law.name for rec in recordings]
-    if len(set(laws)) == len(laws):
-        return laws
-    names = [f"{rec.robot.name}, {rec.law.name}" for rec in recordings]
-    if len(set(names)) == len(names):
-        return names
-    return [f"{i + 1}: {name}" for i, name in enumerate(laws)]
+def labelled(
+    recordings: Record | Sequence[Record] | Mapping[str, Record], what: str, labels: Sequence[str] | None = None
+) -> dict[str, Record]:
+    """What is shown, by its label: what was given as a mapping, or else the law where laws differ."""
+    if isinstance(recordings, Mapping):
+        labels, recordings = list(recordings), list(recordings.values())
+    runs = [recordings] if isinstance(recordings, Record) else list(recordings)
+    if not runs:
+        raise RecordingError(f"{what} needs at least one recording")
+    if labels is None:
+        laws = [rec.law.name for rec in runs]
+        with_robots = [f"{rec.robot.name}, {rec.law.name}" for rec in runs]
+        numbered = [f"{i + 1}: {law}" for i, law in enumerate(laws)]
+        labels = next(names for names in (laws, with_robots, numbered) if len(set(names)) == len(names))
+    if len(labels) != len(runs):
+        raise RecordingError(f"{len(labels)} labels were given for {len(runs)} recordings")
+    if len(set(labels)) < len(runs):
+        raise RecordingError(f"labels must differ, got {', '.join(labels)}")
+    return dict(zip(map(str, labels), runs, strict=True))

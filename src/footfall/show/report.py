@@ -20,14 +20,13 @@ from typing import Any
 import numpy as np
 
 from footfall.arguments import public
-from footfall.errors import RecordingError
 from footfall.files.atomic_write import write_text
 from footfall.files.measured import Measured
 from footfall.ground import Ground
 from footfall.measure import Audit, fall, settled
 from footfall.record import Push, Record
 from footfall.robot import Robot
-from footfall.show.frames import Mesh, Scene, extent, force_scale, labels_of, make_scene, simplified
+from footfall.show.frames import Mesh, Scene, extent, force_scale, labelled, make_scene, simplified
 from footfall.show.panels import Band, Curve, Panel, decimated, stretches
 from footfall.show.plots import panels_of
 from footfall.show.tables import (
@@ -47,13 +46,14 @@ ROBOT_TRIANGLES, GROUND_TRIANGLES = 40_000, 20_000
 FRAMES, FEWEST_FRAMES, MOST = 4800, 300, 1200
 
 
-def replay_data(scenes: Sequence[Scene], labels: Sequence[str]) -> dict[str, Any]:
+def replay_data(scenes: Mapping[str, Scene]) -> dict[str, Any]:
     """What the page's renderer draws: robots, grounds, and the frames of each recording."""
-    side = extent(scenes)
+    shown = list(scenes.values())
+    side = extent(shown)
     robots: list[Robot] = []
     places: list[Ground] = []
     models, grounds, runs = [], [], []
-    for scene, label in zip(scenes, labels, strict=True):
+    for label, scene in scenes.items():
         rec = scene.recording
         if rec.robot not in robots:
             robots.append(rec.robot)
@@ -66,12 +66,12 @@ def replay_data(scenes: Sequence[Scene], labels: Sequence[str]) -> dict[str, Any
         "robots": models,
         "grounds": grounds,
         "runs": runs,
-        "scale": force_scale(scenes),
-        "size": max(s.size for s in scenes),
-        "girth": max(s.girth for s in scenes),
-        "height": max(s.height for s in scenes),
-        "reach": max(s.reach for s in scenes),
-        "start": max(settled(scene.recording) for scene in scenes),
+        "scale": force_scale(shown),
+        "size": max(one.sizes.size for one in shown),
+        "girth": max(one.sizes.girth for one in shown),
+        "height": max(one.sizes.height for one in shown),
+        "reach": max(one.sizes.reach for one in shown),
+        "start": max(settled(one.recording) for one in shown),
     }
 
 
@@ -102,7 +102,7 @@ def _run(scene: Scene, label: str) -> dict[str, Any]:
         "fall": None if fallen is None else fallen.time,
         "pushes": [_push(push) for push in rec.pushes],
         "sample": pack(scene.samples, "<u4"),
-        **{name: pack(array, KINDS.get(name, "<f4")) for name, array in frames.for_page().items()},
+        **{name: pack(array, KINDS.get(name, "<f4")) for name, array in frames._asdict().items()},
         **_touching(scene),
     }
 
@@ -168,14 +168,10 @@ SHOWN = ("grf", "pressure", "heights", "friction", "energy", "modes")
 
 
 def page_plots(
-    recordings: Sequence[Record],
-    labels: Sequence[str],
-    measured: Measured | None = None,
-    shown: Sequence[str] = SHOWN,
+    runs: Mapping[str, Record], measured: Measured | None = None, shown: Sequence[str] = SHOWN
 ) -> list[dict[str, Any]]:
     """The plots of a report as the page takes them, with measured forces laid over the simulated ones."""
-    runs = dict(zip(labels, recordings, strict=True))
-    most = max(FEWEST, SAMPLES // len(recordings))
+    most = max(FEWEST, SAMPLES // len(runs))
     options = {"grf": {"measured": measured}}
     return [_panel(panel, most) for name in shown for panel in panels_of(name, runs, **options.get(name, {}))]
 
@@ -227,7 +223,7 @@ SCRIPTS = ("common.js", "stage.js", "camera.js", "replay.js", "plots.js", "compa
 
 @public
 def write_report(
-    recordings: Record | Sequence[Record],
+    recordings: Record | Sequence[Record] | Mapping[str, Record],
     path: str | os.PathLike[str],
     *,
     title: str | None = None,
@@ -250,65 +246,41 @@ def write_report(
         >>> write_report(rec, "standing.html")                         # doctest: +SKIP
         >>> write_report([soft, hard], "laws.html", title="Two laws")  # doctest: +SKIP
     """
-    runs, names, own_title = chosen(recordings, labels, "a report")
-    target = Path(path).expanduser()
-    text = render_report(
-        runs,
-        names,
-        title or own_title,
-        audits_of(runs, audit),
-        failed=failed or {},
-        measured=measured,
-        above=above,
-        options=options,
-    )
-    return write_text(target, text, "the report")
-
-
-def chosen(
-    recordings: Record | Sequence[Record], labels: Sequence[str] | None, what: str
-) -> tuple[list[Record], list[str], str]:
-    """The recordings to show, their labels, and a title."""
-    runs = [recordings] if isinstance(recordings, Record) else list(recordings)
-    if not runs:
-        raise RecordingError(f"{what} needs at least one recording")
-    names = labels_of(runs) if labels is None else [str(label) for label in labels]
-    if len(names) != len(runs):
-        raise RecordingError(f"{len(names)} labels were given for {len(runs)} recordings")
-    return runs, names, _title(runs)
+    runs = labelled(recordings, "a report", labels)
+    text = render_report(runs, title=title, audit=audit, failed=failed, measured=measured, above=above, options=options)
+    return write_text(Path(path).expanduser(), text, "the report")
 
 
 def render_report(
-    runs: Sequence[Record],
-    labels: Sequence[str],
-    title: str,
-    audits: Sequence[Audit],
+    runs: Mapping[str, Record],
     *,
-    options: Mapping[str, Any] | None = None,
+    title: str | None = None,
+    audit: Sequence[Audit] | None = None,
     failed: Mapping[str, str] | None = None,
     measured: Measured | None = None,
     above: str = "",
+    options: Mapping[str, Any] | None = None,
 ) -> str:
-    """The report as text; see ``write_report``. ``options`` are settings that the page begins with."""
-    missing = failed or {}
-    scenes = [make_scene(rec, most=min(MOST, max(FEWEST_FRAMES, FRAMES // len(runs)))) for rec in runs]
-    data = {**replay_data(scenes, labels), "panels": page_plots(runs, labels, measured), **(options or {})}
-    alone = len(runs) == 1
-    differ, compared = ("", "") if alone else comparison(runs, labels, audits, missing)
+    """The report of recordings by their labels as text; see ``write_report``."""
+    missing, audits = failed or {}, audits_of(runs, audit)
+    most = min(MOST, max(FEWEST_FRAMES, FRAMES // len(runs)))
+    scenes = {label: make_scene(rec, most=most) for label, rec in runs.items()}
+    first, alone = next(iter(runs.values())), len(runs) == 1
+    differ, compared = ("", "") if alone else comparison(runs, audits, missing)
     tables = [
-        measured_table(runs, labels, measured),
-        summary_table(runs[0]) if alone else "",
-        facts_table(runs, labels),
-        audit_table(audits, labels),
+        measured_table(runs, measured),
+        summary_table(first) if alone else "",
+        facts_table(runs),
+        audit_table(audits),
     ]
     return render_page(
-        data,
-        title=title,
-        lead=_lead(runs),
+        {**replay_data(scenes), "panels": page_plots(runs, measured), **(options or {})},
+        title=title or _title(list(runs.values())),
+        lead=_lead(list(runs.values())),
         above=above,
-        failures=_failures(runs, labels, missing if alone else {}),
+        failures=_failures(runs, missing if alone else {}),
         kind="single" if alone else "several",
-        figures=key_figures(runs[0], audits[0] if audits else None) if alone else differ,
+        figures=key_figures(first, next(iter(audits.values()), None)) if alone else differ,
         compared=compared,
         tables="\n".join(filter(None, tables)),
     )
@@ -316,15 +288,14 @@ def render_report(
 
 def render_live(rest: Record, title: str, figures: str, data: Mapping[str, Any]) -> str:
     """The page of a live run, which begins with one sample of the robot at rest."""
-    scene = make_scene(rest)
     return render_page(
-        {**replay_data([scene], [rest.law.name]), **data},
+        {**replay_data({rest.law.name: make_scene(rest)}), **data},
         title=title,
         lead=f"{rest.ground.kind}, step {1000 * rest.dt:.4g} ms",
         kind="live",
         brand="live",
         figures=figures,
-        tables=facts_table([rest], [rest.law.name], only=("Robot", "Feet", "Step")),
+        tables=facts_table({rest.law.name: rest}, only=("Robot", "Feet", "Step")),
         connect=" connect-src 'self';",
     )
 
@@ -387,8 +358,8 @@ def _lead(runs: Sequence[Record]) -> str:
     return f"{longest:.4g} s on {where}, {held}{pushed}, step {1000 * first.dt:.4g} ms"
 
 
-def _failures(runs: Sequence[Record], labels: Sequence[str], missing: Mapping[str, str]) -> str:
-    ended = {label: rec.failure.message for rec, label in zip(runs, labels, strict=True) if rec.failure is not None}
+def _failures(runs: Mapping[str, Record], missing: Mapping[str, str]) -> str:
+    ended = {label: rec.failure.message for label, rec in runs.items() if rec.failure is not None}
     return "\n".join(
         f'<p class="failure"><strong>{escape(label)} did not {verb}:</strong> {escape(why)}</p>'
         for verb, said in (("finish", ended), ("run", missing))

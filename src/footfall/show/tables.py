@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
@@ -63,52 +63,47 @@ def table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]], *, wid
 
 def summary_table(rec: Record) -> str:
     """The summary of a recording."""
-    summary = summarise(rec)
-    rows = []
-    for key in summary:
-        if (
-            key in ("failure", "failed", "fell")
-            or key.endswith("_bw")
-            or (key.startswith("fell_") and not summary["fell"])
-        ):
-            continue
-        name, unit = name_and_unit(key)
-        rows.append([escape(name), _summary_cell(summary, key, unit)])
+    summary, rows = summarise(rec), []
+    unsaid = {"failure", "failed", "fell"} | (set() if summary["fell"] else {"fell_at_s", "fell_because"})
+    for key, value in summary.items():
+        if key not in unsaid and not key.endswith("_bw"):
+            name, unit = name_and_unit(key)
+            weights = summary.get(key.removesuffix("_N") + "_bw") if key.endswith("_N") else None
+            beside = "" if weights is None else f" ({_cell(weights, UNITS['_bw'])})"
+            rows.append([escape(name), _cell(value, unit) + beside])
     return table("Summary", [], rows)
-
-
-def _summary_cell(summary: Mapping[str, Any], key: str, unit: str) -> str:
-    own, relative = _cell(summary[key], unit), key.removesuffix("_N") + "_bw"
-    if not key.endswith("_N") or relative not in summary:
-        return own
-    return f"{own} ({number(summary[relative], UNITS['_bw'])})"
 
 
 def key_figures(rec: Record, audit: Audit | None = None) -> str:
     """The few numbers that a reader looks for first."""
     summary = summarise(rec)
-    chosen = [("Outcome", f'<span class="verdict good">{summary["outcome"]}</span>')]
+    bad = rec.failure is not None or bool(summary["fell"])
+    chosen = {"Outcome": _mark(str(summary["outcome"]), "good")}
     if rec.failure is not None:
-        chosen = [("Outcome", f'<span class="verdict bad">ended early at {rec.failure.time:.3f} s</span>')]
-    elif summary["fell"]:
-        fell = f'<span class="verdict bad">fell at {summary["fell_at_s"]:.3f} s</span>'
-        chosen = [("Outcome", f"{fell}<small>{escape(str(summary['fell_because']))}</small>")]
+        chosen["Outcome"] = _mark(f"ended early at {rec.failure.time:.3f} s", "bad")
+    elif bad:
+        fell = _mark(f"fell at {summary['fell_at_s']:.3f} s", "bad")
+        chosen["Outcome"] = f"{fell}<small>{escape(str(summary['fell_because']))}</small>"
     for key in ("peak_vertical_force_bw", "max_penetration_m", "slip_distance_m", "creep_distance_m", "duration_s"):
         if key in summary:
             name, unit = name_and_unit(key)
-            chosen.append((name.capitalize(), _cell(summary[key], unit, digits=3)))
+            chosen[name.capitalize()] = _cell(summary[key], unit, digits=3)
     if audit is not None:
-        failed = sum(row.verdict == "fail" for row in audit.rows)
-        verdict = f'<span class="verdict bad">{failed} of {len(audit.rows)} fail</span>'
-        unknown = sum(row.verdict == "not known" for row in audit.rows)
-        if unknown and not failed:
-            verdict = f'<span class="verdict">{unknown} of {len(audit.rows)} not known</span>'
-        chosen.append(("Audit", verdict if failed or unknown else '<span class="verdict good">passed</span>'))
-    kinds = {"Outcome": ' class="bad"'} if rec.failure is not None or summary["fell"] else {}
+        failed, unknown = (sum(row.verdict == one for row in audit.rows) for one in ("fail", "not known"))
+        chosen["Audit"] = _mark("passed", "good")
+        if failed or unknown:
+            said = f"{failed} of {len(audit.rows)} fail" if failed else f"{unknown} of {len(audit.rows)} not known"
+            chosen["Audit"] = _mark(said, "bad" if failed else "")
+    kinds = {"Outcome": ' class="bad"'} if bad else {}
     cells = "".join(
-        f"<div{kinds.get(name, '')}><dt>{escape(name)}</dt><dd>{value}</dd></div>" for name, value in chosen
+        f"<div{kinds.get(name, '')}><dt>{escape(name)}</dt><dd>{value}</dd></div>" for name, value in chosen.items()
     )
     return f'<dl class="figures">{cells}</dl>'
+
+
+def _mark(text: str, kind: str) -> str:
+    """An outcome or a verdict; its kind is good, bad, note or none of these."""
+    return f'<span class="{f"verdict {kind}".rstrip()}">{escape(text)}</span>'
 
 
 def name_and_unit(key: str) -> tuple[str, str]:
@@ -128,15 +123,15 @@ def _cell(value: Any, unit: str, digits: int = 4) -> str:
 # ---- what was run ----------------------------------------------------------------------------------------------
 
 
-def facts_table(runs: Sequence[Record], labels: Sequence[str], only: Sequence[str] = ()) -> str:
+def facts_table(runs: Mapping[str, Record], only: Sequence[str] = ()) -> str:
     """What was run: what all recordings share in one table, what is the own of each in one of its own.
 
     ``only`` names the facts that are shown; all if left out.
     """
-    columns = [{key: cell for key, cell in _facts(rec).items() if not only or key in only} for rec in runs]
+    columns = [{key: cell for key, cell in _facts(rec).items() if not only or key in only} for rec in runs.values()]
     shared = [key for key in columns[0] if len({column[key] for column in columns}) == 1]
     tables = [table("What was run", [], [[key, columns[0][key]] for key in shared if columns[0][key]])]
-    for column, label in zip(columns, labels, strict=True):
+    for column, label in zip(columns, runs, strict=True):
         own = [[key, cell] for key, cell in column.items() if key not in shared and cell]
         if own:
             tables.append(f'<details class="own"><summary>{escape(label)}</summary>{table("", [], own)}</details>')
@@ -205,21 +200,21 @@ def _computed(rec: Record) -> str:
 # ---- the audit -------------------------------------------------------------------------------------------------
 
 
-def audits_of(runs: Sequence[Record], given: Sequence[Audit] | None) -> list[Audit]:
+def audits_of(runs: Mapping[str, Record], given: Sequence[Audit] | None) -> dict[str, Audit]:
     """The audit of each recording: those that were given, or made now; none of them if none shall be shown."""
-    found = [measure.audit(rec) for rec in runs] if given is None else list(given)
+    found = [measure.audit(rec) for rec in runs.values()] if given is None else list(given)
     if found and len(found) != len(runs):
         raise RecordingError(f"{len(found)} audits were given for {len(runs)} recordings")
-    return found
+    return dict(zip(runs, found, strict=False))
 
 
-def measured_table(runs: Sequence[Record], labels: Sequence[str], measured: Measured | None) -> str:
+def measured_table(runs: Mapping[str, Record], measured: Measured | None) -> str:
     """How far the simulated forces are from measured ones, or nothing."""
     if measured is None:
         return ""
     head = ["force", *(escape(f"{name} ({unit})") for name, unit in ERRORS)]
     rows = []
-    for rec, label in zip(runs, labels, strict=True):
+    for label, rec in runs.items():
         for one in forces_against(rec, measured):
             name = f"{one.foot} {one.axis}" if len(runs) == 1 else f"{label}, {one.foot} {one.axis}"
             values = (one.rms, one.peak, one.measured_peak, one.impulse, one.measured_impulse, one.timing)
@@ -227,26 +222,26 @@ def measured_table(runs: Sequence[Record], labels: Sequence[str], measured: Meas
     return table(f"Against {escape(measured.source)}", head, rows, wide=True)
 
 
-def audit_table(audits: Sequence[Audit], labels: Sequence[str]) -> str:
+def audit_table(audits: Mapping[str, Audit]) -> str:
     """The audit, with what each row means; of several recordings a column each."""
     if not audits:
         return ""
-    head = ["", *(["found", "verdict"] if len(audits) == 1 else map(escape, labels))]
+    head = ["", *(["found", "verdict"] if len(audits) == 1 else map(escape, audits))]
     rows = []
-    known = [{row.name: row for row in audit.rows} for audit in audits]
+    known = [{row.name: row for row in audit.rows} for audit in audits.values()]
     for name in dict.fromkeys(name for audit in known for name in audit):
         found = [audit.get(name) for audit in known]
         meaning = escape(next(row.meaning for row in found if row is not None))
         cells = ["–" if row is None else _audited(row) for row in found]
         if len(found) == 1 and found[0] is not None:
-            cells = [_worst(found[0]), _verdict(found[0])]
+            cells = [_worst(found[0]), _verdict(found[0].verdict)]
         rows.append([f"{escape(name)}<small>{meaning}</small>", *cells])
     return table("Audit", head, rows, wide=True)
 
 
 def _audited(row: AuditRow) -> str:
     """A cell of several audits: the largest error, and the verdict where it is not a pass."""
-    return _worst(row, digits=2) + ("" if row.verdict == "pass" else f"<br>{_verdict(row)}")
+    return _worst(row, digits=2) + ("" if row.verdict == "pass" else f"<br>{_verdict(row.verdict)}")
 
 
 def _worst(row: AuditRow, digits: int = 4) -> str:
@@ -256,8 +251,8 @@ def _worst(row: AuditRow, digits: int = 4) -> str:
     return f'{value}<br><a href="#t={row.when:.6f}">at {row.when:.4g} s</a>' if seen else value
 
 
-def _verdict(row: AuditRow) -> str:
-    return f'<span class="verdict{KINDS.get(row.verdict, "")}">{escape(row.verdict)}</span>'
+def _verdict(verdict: str) -> str:
+    return _mark(verdict, KINDS.get(verdict, ""))
 
 
 # ---- several recordings: how they differ, and their figures in a table to sort --------------------------------------
@@ -265,27 +260,31 @@ def _verdict(row: AuditRow) -> str:
 
 #: How outcomes are judged, and verdicts of audits.
 OUTCOMES = {"stayed up": "good", "fell": "bad", "failed": "bad"}
-KINDS = {"pass": " good", "note": " note", "fail": " bad"}
+KINDS = {"pass": "good", "note": "note", "fail": "bad"}
 #: Least ratio between figures that is mentioned.
 WORTH_SAYING = 1.1
 
 
 class Quantity(NamedTuple):
-    """A column: its key, its heading, its unit, and what is read of a run."""
+    """A column: a number of a :class:`ComparisonRow`, its heading and its unit."""
 
-    key: str
+    name: str
     heading: str
     unit: str
-    value: Callable[[ComparisonRow], float]
+
+    def of(self, run: ComparisonRow) -> float:
+        value: float = getattr(run, self.name)
+        return value
 
 
+PEAK = Quantity("peak_force_N", "Peak force", "N")
 QUANTITIES = (
-    Quantity("peak", "Peak force", "N", lambda run: run.peak_force_N),
-    Quantity("slip", "Slip", "m", lambda run: run.slip_m),
-    Quantity("depth", "Penetration", "m", lambda run: run.penetration_m),
-    Quantity("loss", "Ground loss", "J", lambda run: run.ground_loss_J),
-    Quantity("cost", "Cost of a step", "µs", lambda run: run.us_per_step),
-    Quantity("unsolved", "Unsolved samples", "", lambda run: run.unsolved_samples),
+    PEAK,
+    Quantity("slip_m", "Slip", "m"),
+    Quantity("penetration_m", "Penetration", "m"),
+    Quantity("ground_loss_J", "Ground loss", "J"),
+    Quantity("us_per_step", "Cost of a step", "µs"),
+    Quantity("unsolved_samples", "Unsolved samples", ""),
 )
 
 
@@ -297,21 +296,21 @@ def differences(found: Sequence[ComparisonRow]) -> list[str]:
         parts = [f"{one} under {_listed(labels)}" for one, labels in by_outcome.items() if labels]
         said.append(f"The robot {'; it '.join(parts)}.".replace("failed under", "did not finish under"))
     for quantity in QUANTITIES[:3]:
-        runs = sorted((run for run in found if math.isfinite(quantity.value(run))), key=quantity.value)
+        runs = sorted((run for run in found if math.isfinite(quantity.of(run))), key=quantity.of)
         if len(runs) < 2:
             continue
-        (least, low), (most, high) = ((run, quantity.value(run)) for run in (runs[0], runs[-1]))
+        (least, low), (most, high) = ((run, quantity.of(run)) for run in (runs[0], runs[-1]))
         floor = FLOORS.get(quantity.unit, 0.0)
         if high <= floor or high < WORTH_SAYING * low:
             continue
         ends = [
             f"{number(value, quantity.unit, 3) if value > floor else 'none'} under {run.law}"
-            + (f" ({run.peak_when})" if quantity.key == "peak" and run.peak_when else "")
+            + (f" ({run.peak_when})" if quantity is PEAK and run.peak_when else "")
             for run, value in ((most, high), (least, low))
         ]
         by = f" differs by {number(high / low, '', 2)} times" if low > floor else ""
         why = ""
-        if quantity.key == "peak" and WORTH_SAYING * most.peak_lasts_s < least.peak_lasts_s:
+        if quantity is PEAK and WORTH_SAYING * most.peak_lasts_s < least.peak_lasts_s:
             lasted = [f"{1e3 * run.peak_lasts_s:.3g} ms under {run.law}" for run in (most, least)]
             why = f", because a force of at least half of it lasts {' and '.join(lasted)}"
         said.append(f"{quantity.heading}{by}: {', '.join(ends)}{why}.")
@@ -322,17 +321,14 @@ def _listed(labels: Sequence[str]) -> str:
     return labels[0] if len(labels) == 1 else f"{', '.join(labels[:-1])} and {labels[-1]}"
 
 
-def comparison(
-    runs: Sequence[Record], labels: Sequence[str], audits: Sequence[Audit], failed: Mapping[str, str]
-) -> tuple[str, str]:
+def comparison(runs: Mapping[str, Record], audits: Mapping[str, Audit], failed: Mapping[str, str]) -> tuple[str, str]:
     """How the runs differ in sentences, and the table of their figures, as HTML; ``failed`` says of what has no
     recording why.
     """
-    given: Sequence[Audit | None] = audits or [None] * len(runs)
-    found = [compared(rec, label, audit) for rec, label, audit in zip(runs, labels, given, strict=True)]
+    found = [compared(rec, label, audits.get(label)) for label, rec in runs.items()]
     columns = QUANTITIES if any(run.unsolved_samples for run in found) else QUANTITIES[:-1]
-    sorts = "".join(f'<option value="{q.key}">{q.heading.lower()}</option>' for q in columns)
-    names = "".join(f'<option value="{r}">{escape(label)}</option>' for r, label in enumerate(labels))
+    sorts = "".join(f'<option value="{q.name}">{q.heading.lower()}</option>' for q in columns)
+    names = "".join(f'<option value="{r}">{escape(label)}</option>' for r, label in enumerate(runs))
     told = "".join(f"<li>{escape(sentence)}</li>" for sentence in differences(found))
     return f'<ul class="differences">{told}</ul>', (
         '<section class="compared" aria-label="Comparison"><div class="asked">'
@@ -345,18 +341,16 @@ def comparison(
 def _audit(run: ComparisonRow) -> str:
     if not run.audit:
         return "–"
-    kind = KINDS.get(run.audit, "")
-    rows = ", ".join(run.audit_failed)
-    return f'<span class="verdict{kind}">{escape(run.audit)}</span><small>{escape(rows)}</small>'
+    return f"{_verdict(run.audit)}<small>{escape(', '.join(run.audit_failed))}</small>"
 
 
 def _table(found: Sequence[ComparisonRow], failed: Mapping[str, str], columns: Sequence[Quantity]) -> str:
     heads = "".join(
-        f'<th scope="col"><button type="button" data-sort="{q.key}">{q.heading}</button></th>' for q in columns
+        f'<th scope="col"><button type="button" data-sort="{q.name}">{q.heading}</button></th>' for q in columns
     )
     rows = "".join(_row(run, r, columns) for r, run in enumerate(found)) + "".join(
         f'<tr><th scope="row">{escape(label)}</th><td colspan="{len(columns) + 2}">'
-        f'<span class="verdict bad">did not run</span><small class="why">{escape(why)}</small></td></tr>'
+        f'{_mark("did not run", "bad")}<small class="why">{escape(why)}</small></td></tr>'
         for label, why in failed.items()
     )
     started = any(math.isfinite(run.start_force_N) for run in found)
@@ -372,22 +366,22 @@ def _row(run: ComparisonRow, index: int, columns: Sequence[Quantity]) -> str:
     cells = "".join(_figure(run, quantity) for quantity in columns)
     return (
         f'<tr data-run="{index}"><th scope="row"><i class="swatch"></i>{escape(run.law)}</th>'
-        f'<td><span class="verdict {OUTCOMES[run.outcome]}">{run.outcome}</span>'
+        f"<td>{_mark(run.outcome, OUTCOMES[run.outcome])}"
         f'<small class="why">{escape(run.why)}</small></td><td>{_audit(run)}</td>{cells}</tr>'
     )
 
 
 def _figure(run: ComparisonRow, quantity: Quantity) -> str:
-    value = quantity.value(run)
+    value = quantity.of(run)
     shown = number(value, quantity.unit, 3)
     beside = title = ""
-    if quantity.key == "peak":
+    if quantity is PEAK:
         if math.isfinite(run.peak_force_bw):
             beside = f"{number(run.peak_force_bw, '', 3)} × weight"
         if run.start_force_N > 1.02 * run.peak_force_N:
             title = f' title="{number(run.start_force_N, "N", 3)} at the start"'
     exact = "" if not math.isfinite(value) else f"{0.0 if abs(value) < FLOORS.get(quantity.unit, 0.0) else value:.9g}"
     return (
-        f'<td data-key="{quantity.key}" data-unit="{quantity.unit}" data-value="{exact}"{title}>{shown}'
+        f'<td data-key="{quantity.name}" data-unit="{quantity.unit}" data-value="{exact}"{title}>{shown}'
         f'<small class="beside">{beside}</small><small class="delta"></small></td>'
     )

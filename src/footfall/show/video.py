@@ -7,12 +7,11 @@ import math
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -20,75 +19,19 @@ import numpy as np
 from footfall.arguments import public
 from footfall.errors import FootfallError, optional_package
 from footfall.files.atomic_write import new_file
+from footfall.given_numbers import Count, Positive
 from footfall.ground import Ground
 from footfall.ground.geometry import EXTENT
 from footfall.record import Record
 from footfall.robot import Robot
 from footfall.robot.model import centre_of_mass
-from footfall.show.frames import MODE_COLORS, Scene, force_scale, make_scene
+from footfall.show.frames import MODE_COLORS, Scene, Sizes, force_scale, make_scene
 from footfall.solve.contacts import OPEN
 
 AROUND = 12.0  # least side of the square of ground in a picture, in sizes of the robot
 SHOWN = 3  # groups of geoms below this are drawn
 FULL = 0.75  # least extent of a picture, as a share of the diagonal of the box around a robot
 VIEW = {"azimuth": 140.0, "elevation": -14.0}  # degrees, as MuJoCo counts them: from the front and the right
-
-
-class Box(NamedTuple):
-    """The box around a robot in its home pose, m."""
-
-    size: float  # its longest side
-    across: float  # the diagonal of its base
-    diagonal: float
-
-
-class Stage:
-    """Draws pictures of ``pixels`` (width, height) of a robot on a ground; to be closed.
-
-    The ``box`` around the robot says how far away a picture is taken: a cube needs more room than a humanoid as tall.
-
-    Limitations: needs an OpenGL that works without a screen (EGL or OSMesa on Linux).
-    """
-
-    def __init__(self, robot: Robot, ground: Ground, box: Box, pixels: tuple[int, int]) -> None:
-        self.size = box.size
-        self.model = model = _lit(robot, ground, box.size)
-        model.stat.extent, model.stat.center[:] = 4 * box.size, 0.0  # the reach of shadows, too
-        width, height = pixels
-        model.vis.global_.offwidth, model.vis.global_.offheight = width, height
-        self.data, self.drawn = mujoco.MjData(model), mujoco.MjvScene(model, maxgeom=2000 + model.ngeom)
-        self._context, self._renderer = _renderer(model, width, height)
-        self._camera, self._options, self._perturb = mujoco.MjvCamera(), mujoco.MjvOption(), mujoco.MjvPerturb()
-        if not ((model.geom_group < SHOWN) & (model.geom_bodyid > 0)).any():
-            self._options.geomgroup[:] = 1  # no shape but those that collide
-        self._camera.azimuth, self._camera.elevation = VIEW["azimuth"], VIEW["elevation"]
-        self._camera.distance = 1.75 * max(box.size, FULL * box.diagonal, box.across * height / width)
-        self._window = mujoco.MjrRect(0, 0, width, height)
-        self._image = np.empty((height, width, 3), dtype=np.uint8)
-
-    def picture(self, qpos: np.ndarray, add: Callable[[mujoco.MjvScene], None] | None = None) -> np.ndarray:
-        """(height, width, 3) the robot at coordinates (nq,), its centre of mass in the middle; ``add`` adds to it."""
-        self.data.qpos[:] = qpos
-        mujoco.mj_forward(self.model, self.data)
-        self._camera.lookat[:] = centre_of_mass(self.model, self.data) - [0.0, 0.0, 0.08 * self.size]
-        everything = int(mujoco.mjtCatBit.mjCAT_ALL)
-        mujoco.mjv_updateScene(
-            self.model, self.data, self._options, self._perturb, self._camera, everything, self.drawn
-        )
-        if add is not None:
-            add(self.drawn)
-        self._context.make_current()
-        mujoco.mjr_render(self._window, self.drawn, self._renderer)
-        mujoco.mjr_readPixels(self._image, None, self._window, self._renderer)
-        return self._image[::-1].copy()
-
-    def close(self) -> None:
-        """Release the renderer."""
-        if self._context is not None:
-            self._context.make_current()
-            self._renderer.free()
-            self._context.free()
-            self._context = None
 
 
 def _lit(robot: Robot, ground: Ground, size: float) -> mujoco.MjModel:
@@ -150,9 +93,9 @@ def write_video(
     recording: Record | Sequence[Record],
     path: str | os.PathLike[str],
     *,
-    fps: float = 30.0,
-    speed: float = 1.0,
-    size: tuple[int, int] = (960, 540),
+    fps: Positive = 30.0,
+    speed: Positive = 1.0,
+    size: tuple[Count, Count] = (960, 540),
     forces: bool = True,
     start: float | None = None,
     stop: float | None = None,
@@ -168,8 +111,6 @@ def write_video(
     target = Path(path).expanduser()
     if target.suffix.lower() not in FORMATS:
         raise FootfallError(f"a video is .mp4, .gif or .webp, not '{target.name}'")
-    if not (fps > 0 and speed > 0 and min(size) > 0):
-        raise FootfallError(f"fps = {fps:g}, speed = {speed:g} and size = {size} must be positive")
     write = _write_mp4 if target.suffix.lower() == ".mp4" else _write_images
     given = [recording] if isinstance(recording, Record) else list(recording)
     runs = [rec.slice(rec.time[0] if start is None else start, rec.time[-1] if stop is None else stop) for rec in given]
@@ -192,21 +133,50 @@ def _side_by_side(scenes: Sequence[Scene], size: tuple[int, int], forces: bool) 
 
 
 def pictures(scene: Scene, size: tuple[int, int], forces: bool = True) -> Iterator[np.ndarray]:
-    """The frames of a scene as (height, width, 3) pictures."""
-    rec = scene.recording
-    box = Box(scene.size, 2.0 * scene.reach, math.hypot(scene.height, 2.0 * scene.reach))
-    stage, scale = Stage(rec.robot, rec.ground, box, size), force_scale([scene])
+    """The frames of a scene as (height, width, 3) pictures of the robot, its centre of mass in the middle.
+
+    Limitations: needs an OpenGL that works without a screen (EGL or OSMesa on Linux).
+    """
+    rec, (width, height), scale = scene.recording, size, force_scale([scene])
+    model = _lit(rec.robot, rec.ground, scene.sizes.size)
+    model.stat.extent, model.stat.center[:] = 4 * scene.sizes.size, 0.0  # the reach of shadows, too
+    model.vis.global_.offwidth, model.vis.global_.offheight = width, height
+    options, perturb, camera = mujoco.MjvOption(), mujoco.MjvPerturb(), _camera(scene.sizes, height / width)
+    if not ((model.geom_group < SHOWN) & (model.geom_bodyid > 0)).any():
+        options.geomgroup[:] = 1  # no shape but those that collide
+    data, drawn = mujoco.MjData(model), mujoco.MjvScene(model, maxgeom=2000 + model.ngeom)
+    context, renderer = _renderer(model, width, height)
+    window, image = mujoco.MjrRect(0, 0, width, height), np.empty((height, width, 3), dtype=np.uint8)
     try:
         for k, sample in enumerate(scene.samples):
-            arrows = partial(_add_arrows, scene=scene, k=k, scale=scale) if forces else None
-            yield stage.picture(rec.qpos[sample], arrows)
+            data.qpos[:] = rec.qpos[sample]
+            mujoco.mj_forward(model, data)
+            camera.lookat[:] = centre_of_mass(model, data) - [0.0, 0.0, 0.08 * scene.sizes.size]
+            everything = int(mujoco.mjtCatBit.mjCAT_ALL)
+            mujoco.mjv_updateScene(model, data, options, perturb, camera, everything, drawn)
+            if forces:
+                _add_arrows(drawn, scene, k, scale)
+            context.make_current()
+            mujoco.mjr_render(window, drawn, renderer)
+            mujoco.mjr_readPixels(image, None, window, renderer)
+            yield image[::-1].copy()
     finally:
-        stage.close()
+        context.make_current()
+        renderer.free()
+        context.free()
+
+
+def _camera(sizes: Sizes, aspect: float) -> mujoco.MjvCamera:
+    """A camera as far away as the robot needs: a cube needs more room than a humanoid as tall."""
+    camera, across = mujoco.MjvCamera(), 2.0 * sizes.reach
+    camera.azimuth, camera.elevation = VIEW["azimuth"], VIEW["elevation"]
+    camera.distance = 1.75 * max(sizes.size, FULL * math.hypot(sizes.height, across), across * aspect)
+    return camera
 
 
 def _add_arrows(drawn: mujoco.MjvScene, scene: Scene, k: int, scale: float) -> None:
-    frame = scene.frame(k)
-    for point, force, mode in zip(frame.point, frame.force, frame.mode, strict=True):
+    frames = scene.frames
+    for point, force, mode in zip(frames.point[k], frames.force[k], frames.mode[k], strict=True):
         if mode == OPEN or not force.any() or drawn.ngeom >= drawn.maxgeom:
             continue
         geom = drawn.geoms[drawn.ngeom]
@@ -214,7 +184,7 @@ def _add_arrows(drawn: mujoco.MjvScene, scene: Scene, k: int, scale: float) -> N
         nowhere = np.zeros(3), np.zeros(3), np.eye(3).ravel(), color.astype(np.float32)
         mujoco.mjv_initGeom(geom, mujoco.mjtGeom.mjGEOM_ARROW, *nowhere)
         tip = point + scale * force
-        mujoco.mjv_connector(geom, mujoco.mjtGeom.mjGEOM_ARROW, 0.008 * scene.size, point, tip)
+        mujoco.mjv_connector(geom, mujoco.mjtGeom.mjGEOM_ARROW, 0.008 * scene.sizes.size, point, tip)
         drawn.ngeom += 1
 
 

@@ -20,8 +20,8 @@ from typing import Any
 from footfall.arguments import public
 from footfall.errors import FootfallError
 from footfall.record import Record
-from footfall.show.report import chosen, render_report
-from footfall.show.tables import audits_of
+from footfall.show.frames import labelled
+from footfall.show.report import render_report
 
 # ---- the server: the page, a stream of events, and commands ---------------------------------------------------------
 
@@ -75,18 +75,19 @@ class PageServer:
             if kind:
                 self.kept.pop(kind, None)
                 self.kept[kind] = part
-            for listener in self.listeners:
-                if listener.full():
-                    listener.get_nowait()
-                listener.put_nowait(part)
+            self._tell(part)
+
+    def _tell(self, part: bytes | None) -> None:
+        """Hand a part to every stream; a full one loses its oldest."""
+        for listener in self.listeners:
+            if listener.full():
+                listener.get_nowait()
+            listener.put_nowait(part)
 
     def stop(self) -> None:
         """End the server, and the streams of its browsers."""
         with self.lock:
-            for listener in self.listeners:
-                if listener.full():
-                    listener.get_nowait()
-                listener.put_nowait(None)
+            self._tell(None)
         self.server.shutdown()
         self.server.server_close()
         self.thread.join(2.0)
@@ -245,8 +246,7 @@ class Viewer(PageServer):
         port: int = 8080,
         labels: Sequence[str] | None = None,
     ) -> None:
-        runs, names, title = chosen(recordings, labels, "the view")
-        super().__init__(render_report(runs, names, title, audits_of(runs, None)), port)
+        super().__init__(render_report(labelled(recordings, "the view", labels)), port)
 
     def __enter__(self) -> Viewer:
         return self

@@ -246,16 +246,16 @@ class Autopsy:
 
     def report(self, path: str | os.PathLike[str]) -> Path:
         """One HTML page: findings, the map, and both replays side by side, where the runs part."""
-        runs, labels = [self.good_run], [f"{self.rows[0]['value']} (reference)"]
+        runs = {f"{self.rows[0]['value']} (reference)": self.good_run}
         if self.bad_run is not None:
-            runs, labels = [*runs, self.bad_run], [*labels, self.bad.removeprefix("law ")]
+            runs[self.bad.removeprefix("law ")] = self.bad_run
         said = "".join(f"<li>{escape(one)}</li>" for one in self.sentences())
         parts = [f"<ul>{said}</ul>", _map_table("The map", self.rows)]
         if self.options:
             parts.append(_map_table("Options of laws that break it, one at a time", self.options))
         begins = {} if self.parting is None else {"begin": self.parting.time}
         title = f"Autopsy of {self.policy} on {self.robot}"
-        return write_report(runs, path, title=title, labels=labels, above="\n".join(parts), options=begins)
+        return write_report(runs, path, title=title, above="\n".join(parts), options=begins)
 
 
 #: Columns of the map, and those that are numbers.

@@ -125,8 +125,8 @@ class Comparison:
 
         runs = self._some()
         failed = {row.law: row.why for row in self.rows if row.law not in runs}
-        given = {"labels": list(runs), "audit": [self.audits[label] for label in runs], "failed": failed, **options}
-        return write_report(list(runs.values()), path, **given)
+        audits = [self.audits[label] for label in runs]
+        return write_report(runs, path, **{"audit": audits, "failed": failed, **options})
 
     def save(self, folder: str | os.PathLike[str]) -> dict[str, Path]:
         """Save every recording as a directory of its own in ``folder``; where each is."""

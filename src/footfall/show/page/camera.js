@@ -38,7 +38,7 @@ class Camera extends Stage {
       const run = this.runs[r], p = this.blend(run.com, this.at(run, time), 0);
       for (let i = 0; i < 3; i++) sum[i] += p[i] / runs.length;
     }
-    const ground = this.runs[runs[0] ?? 0].comGround[2];
+    const ground = this.runs[runs[0] ?? 0].com_ground[2];
     sum[2] = mix(sum[2], Number.isNaN(ground) ? 0 : ground + 0.45 * this.data.height, 0.8);
     return sum;
   }

@@ -26,10 +26,10 @@ class Track {
 class Live {
   constructor(data, page) {
     Object.assign(this, { data, page, run: data.runs[0], drag: null, frames: 0, said: "" });
-    const { run } = this, bodies = run.bodyPosition.shape[1], points = run.mode.shape[1];
+    const { run } = this, bodies = run.body_position.shape[1], points = run.mode.shape[1];
     const shapes = {
-      bodyPosition: [bodies, 3], bodyQuaternion: [bodies, 4], point: [points, 3], force: [points, 3], mode: [points], normal: [points, 3],
-      cop: [run.cop.shape[1], 3], overallCop: [3], zmp: [3], com: [3], comGround: [3], pushPoint: [1, 3], pushForce: [3],
+      body_position: [bodies, 3], body_quaternion: [bodies, 4], point: [points, 3], force: [points, 3], mode: [points], normal: [points, 3],
+      cop: [run.cop.shape[1], 3], overall_cop: [3], zmp: [3], com: [3], com_ground: [3], push_point: [1, 3], pushForce: [3],
     };
     this.tracks = Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [name, new Track(shape)]));
     this.time = new Track([], Float64Array);

@@ -46,7 +46,7 @@ class Replay extends Camera {
   }
 
   quaternion(run, at, body) {
-    const array = run.bodyQuaternion, row = rowLength(array), p = at.first * row + 4 * body, q = at.second * row + 4 * body;
+    const array = run.body_quaternion, row = rowLength(array), p = at.first * row + 4 * body, q = at.second * row + 4 * body;
     let dot = 0;
     for (let i = 0; i < 4; i++) dot += array[p + i] * array[q + i];
     const out = [0, 1, 2, 3].map((i) => mix(array[p + i], Math.sign(dot || 1) * array[q + i], at.weight));
@@ -70,8 +70,8 @@ class Replay extends Camera {
     const [cop, zmp, com] = ["cop", "zmp", "com"].map(theme.rgb);
     const at = this.at(run, this.time), count = run.mode.shape[1];
     const drawn = { at, shapes, arrows: new Map(), pushes: [], touches: [], bodies: [], polygon: null };
-    for (let b = 0; b < run.bodyPosition.shape[1]; b++)
-      drawn.bodies.push({ move: this.blend(run.bodyPosition, at, b), turn: this.quaternion(run, at, b) });
+    for (let b = 0; b < run.body_position.shape[1]; b++)
+      drawn.bodies.push({ move: this.blend(run.body_position, at, b), turn: this.quaternion(run, at, b) });
     const closed = [];
     for (let p = 0; p < count; p++) {
       const mode = run.mode[at.nearest * count + p];
@@ -104,7 +104,7 @@ class Replay extends Camera {
       // Drawn to the point where it acts; never so short that it is missed.
       const drawnForce = vec.scale(push.force, this.data.scale * this.gain), least = 0.16 * size;
       const arrow = vec.scale(drawnForce, Math.max(1, least / vec.norm(drawnForce)));
-      add("arrow", vec.sub(this.blend(run.pushPoint, at, k), arrow), arrow, theme.rgb("push"), 0.016 * size);
+      add("arrow", vec.sub(this.blend(run.push_point, at, k), arrow), arrow, theme.rgb("push"), 0.016 * size);
       drawn.pushes.push(push);
     });
     const lift = (p) => [p[0], p[1], p[2] + 0.0015 * size];
@@ -114,7 +114,7 @@ class Replay extends Camera {
     }
     const defined = (p) => !p.some(Number.isNaN);
     if (on.cop) {
-      const feet = run.cop.shape[1], whole = this.blend(run.overallCop, at, 0);
+      const feet = run.cop.shape[1], whole = this.blend(run.overall_cop, at, 0);
       for (let f = 0; f < feet && feet > 1; f++) {
         const centre = this.blend(run.cop, at, f);
         if (defined(centre)) add("ball", centre, zero, cop, 0.009 * size);
@@ -124,7 +124,7 @@ class Replay extends Camera {
     const moment = this.blend(run.zmp, at, 0);
     if (on.zmp && defined(moment)) add("diamond", moment, zero, zmp, 0.021 * size);
     if (on.com) {
-      const centre = this.blend(run.com, at, 0), below = this.blend(run.comGround, at, 0);
+      const centre = this.blend(run.com, at, 0), below = this.blend(run.com_ground, at, 0);
       add("ball", centre, zero, com, 0.02 * size);
       if (defined(below)) {
         add("arrow", centre, vec.sub(below, centre), com, 0.004 * size, 0, 0.7);
@@ -132,7 +132,7 @@ class Replay extends Camera {
       }
     }
     if (on.trace)
-      for (const [array, color] of [[run.overallCop, cop], [run.com, com]]) {
+      for (const [array, color] of [[run.overall_cop, cop], [run.com, com]]) {
         let last = null;
         const step = Math.max(1, Math.floor(at.first / 400));
         for (let i = 0; i <= at.first; i += step) {

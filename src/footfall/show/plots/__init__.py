@@ -22,6 +22,7 @@ from footfall.arguments import public
 from footfall.errors import FootfallError, RecordingError, did_you_mean
 from footfall.files.atomic_write import new_file
 from footfall.record import Record
+from footfall.show.frames import labelled
 from footfall.show.panels import Panel
 from footfall.show.style import RC, Figure, empty_figure, load_matplotlib
 
@@ -88,13 +89,10 @@ def plot(
     for option in options:
         if option not in known:
             raise FootfallError(f"the plot '{name}' has no option '{option}': {did_you_mean(option, list(known)[2:])}")
-    runs = _named(recordings)
+    runs = labelled(recordings, "a plot")
     if start is not None or stop is not None:
-        whole = (-float("inf"), float("inf"))
-        runs = {
-            key: rec.slice(whole[0] if start is None else start, whole[1] if stop is None else stop)
-            for key, rec in runs.items()
-        }
+        begin, end = -float("inf") if start is None else start, float("inf") if stop is None else stop
+        runs = {key: rec.slice(begin, end) for key, rec in runs.items()}
     empty = [key for key, rec in runs.items() if not len(rec)]
     if empty:
         raise RecordingError(f"the recording '{empty[0]}' has no samples there, so there is nothing to plot")
@@ -132,19 +130,6 @@ def save_plot(figure: Figure, path: str | os.PathLike[str]) -> Path:
     with load_matplotlib().rc_context(RC), new_file(target, "the plot") as part:
         figure.savefig(part)
     return target
-
-
-def _named(recordings: Runs) -> dict[str, Record]:
-    from footfall.show.frames import labels_of
-
-    if isinstance(recordings, Mapping):
-        runs = dict(recordings)
-    else:
-        listed = [recordings] if isinstance(recordings, Record) else list(recordings)
-        runs = dict(zip(labels_of(listed), listed, strict=True))
-    if not runs:
-        raise RecordingError("a plot needs at least one recording")
-    return runs
 
 
 def _title(name: str, runs: Mapping[str, Record]) -> str:
