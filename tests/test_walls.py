@@ -46,4 +46,4 @@ def test_missing_meshes_can_be_skipped_with_what_is_lost(tmp_path):
 def test_options_of_many_values_may_be_repeated():
     typed = ["walk.trc", "--marker", "R_knee=A", "L_knee=B", "--up", "z", "--marker", "R_hip=C"]
     command = _parse("human-walk", typed)
-    assert (command.marker, command.up) == (("R_knee=A", "L_knee=B", "R_hip=C"), "z")
+    assert (command.marker, command.up) == ({"R_knee": "A", "L_knee": "B", "R_hip": "C"}, "z")

@@ -33,15 +33,13 @@ class Run:
     """
 
     engines: tuple[str, ...] = option(
-        ("mujoco", "footfall"), "names of guests, see footfall arena", metavar="ENGINE[:VARIANT]..."
+        ("mujoco", "footfall"), "names of guests, see footfall arena", "ENGINE[:VARIANT]..."
     )
-    groups: tuple[str, ...] = option(("closed-forms",), "closed-forms, robots, measured, cost", metavar="GROUP...")
-    data: Path | None = option(
-        None, "a folder with robots/ and cube_tosses/, for the questions that need them", metavar="DIR"
-    )
-    tune: Whole = option(0, "tune each engine, too, by N evaluations of the same search on training cases", metavar="N")
+    groups: tuple[str, ...] = option(("closed-forms",), "closed-forms, robots, measured, cost", "GROUP...")
+    data: Path | None = option(None, "a folder with robots/ and cube_tosses/, for the questions that need them", "DIR")
+    tune: Whole = option(0, "tune each engine, too, by N evaluations of the same search on training cases", "N")
     limit: Positive = option(120.0, "most processor time that an engine may take for one run", unit="s")
-    out: Path = option(Path("arena"), "where rows and recordings are kept", metavar="DIR")
+    out: Path = option(Path("arena"), "where rows and recordings are kept", "DIR")
     json: bool = option(False, "print a JSON object for each row")
 
     def run(self) -> int:
@@ -107,8 +105,8 @@ class Page:
     footfall arena page --from arena --out docs/arena.md
     """
 
-    source: Path = option(Path("arena"), "where footfall arena run has kept its rows", name="from", metavar="DIR")
-    out: Path = option(Path("arena.md"), "the page; its pictures go to images/ beside it", metavar="FILE.md")
+    source: Path = option(Path("arena"), "where footfall arena run has kept its rows", "DIR", name="from")
+    out: Path = option(Path("arena.md"), "the page; its pictures go to images/ beside it", "FILE.md")
 
     def run(self) -> int:
         from footfall.study.arena import load_rows

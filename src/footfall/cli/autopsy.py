@@ -28,28 +28,26 @@ class Autopsy:
     """
 
     policy: Path = argument("POLICY", "a policy, .onnx or .pt")
-    robot: str = option(..., "a built-in name, or a file: .xml (MJCF) or .urdf", metavar="ROBOT")
+    robot: str = option(..., "a built-in name, or a file: .xml (MJCF) or .urdf", "ROBOT")
     contract: str | None = option(
-        None,
-        "playground, mjlab, isaac-lab, unitree-rl-gym, or a TOML file; left out, the file beside it",
-        metavar="NAME|FILE",
+        None, "playground, mjlab, isaac-lab, unitree-rl-gym, or a TOML file; left out, the file beside it", "NAME|FILE"
     )
     command: tuple[float, ...] = option(
         (), "what is asked for: forward and left in m/s, turn in rad/s; left out, the contract's"
     )
-    law: str = option("mujoco", "of the reference run: nearest to the simulator of the training", metavar="NAME")
+    law: str = option("mujoco", "of the reference run: nearest to the simulator of the training", "NAME")
     friction: NotNegative = option(0.7, "of the reference run")
     dt: Positive = option(2e-3, "step of the reference run", unit="s")
     duration: Positive = option(8.0, "of each run", unit="s")
     pose: str | None = option(None, "keyframe that the robot stands in; left out, the contract's")
     action_scale: float | None = option(None, "rad or m of an action of 1; left out, the contract's")
     only: tuple[str, ...] = option(
-        (), "assumptions to change, all if left out: law, friction, latency, heavier, ...", metavar="ASSUMPTION..."
+        (), "assumptions to change, all if left out: law, friction, latency, heavier, ...", "ASSUMPTION..."
     )
     out: Path | None = option(
-        None, "folder for what is computed and the report; left out, autopsy-POLICY beside you", metavar="DIR"
+        None, "folder for what is computed and the report; left out, autopsy-POLICY beside you", "DIR"
     )
-    workers: int | None = option(None, "processes at a time", metavar="N", note="(default: one per core)")
+    workers: int | None = option(None, "processes at a time", "N", note="(default: one per core)")
     json: bool = option(False, "print one JSON object")
 
     def run(self) -> int:

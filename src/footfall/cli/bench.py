@@ -48,13 +48,13 @@ class Bench:
     robots: tuple[str, ...] = option(
         (),
         "built-in names, or files: .xml (MJCF) or .urdf; with --worlds also humanoid, one of MuJoCo's size of 27 DoF",
-        metavar="ROBOT...",
+        "ROBOT...",
     )
     worlds: Annotated[tuple[int, ...], Bounds(0, open=True)] = option(
         (),
         "measure this many worlds at once instead: steps per second, standing and restless, and those of "
         "mujoco.rollout",
-        metavar="COUNT...",
+        "COUNT...",
     )
     derivatives: bool = option(
         False,
@@ -62,13 +62,11 @@ class Bench:
         "with --worlds those of many worlds per second",
     )
     check: Whole = option(
-        0,
-        "with --derivatives: compare derivatives of this many states by chance with differences instead",
-        metavar="STATES",
+        0, "with --derivatives: compare derivatives of this many states by chance with differences instead", "STATES"
     )
     device: Literal["cpu", "cuda"] = option("cpu", "where those worlds are computed")
     laws: tuple[str, ...] = option(
-        (), "the laws of those worlds, of those robots, or of --cold; all if left out", metavar="LAW..."
+        (), "the laws of those worlds, of those robots, or of --cold; all if left out", "LAW..."
     )
     quick: bool = option(False, "fewer rounds, and no cold start")
     cold: bool = option(
@@ -141,12 +139,12 @@ class Stress(LawsOptions):
     robots: tuple[str, ...] = option(
         ("all", "chance"),
         "all that are built in, robots made by chance, built-in names or model files",
-        metavar="all|chance|NAME|FILE...",
+        "all|chance|NAME|FILE...",
     )
     chance: Count = option(10, "how many robots are made by chance")
-    grounds: tuple[str, ...] = option(("all",), "plane, slope, stairs, heightfield, function", metavar="all|KIND...")
+    grounds: tuple[str, ...] = option(("all",), "plane, slope, stairs, heightfield, function", "all|KIND...")
     seed: Whole = option(0, "another one gives other states and other robots")
-    out: Path | None = option(None, "write a page of what was tried and what failed, as Markdown", metavar="FILE.md")
+    out: Path | None = option(None, "write a page of what was tried and what failed, as Markdown", "FILE.md")
     json: bool = option(False, "print one JSON object for every law, robot and ground")
 
     def run(self) -> int:
@@ -263,7 +261,7 @@ class Survey(LawsOptions, JsonOption):
     grounds: bool = option(False, "walk on slopes, bumps, steps and ice too, and write a second table")
     pictures: bool = option(False, "draw each robot in its walk too, into the folder images beside the table")
     actuators: Literal["as-is", "motor"] = option("motor", "motor: servos become torque motors of their force range")
-    out: Path | None = option(None, "write the table here, as Markdown", metavar="FILE.md")
+    out: Path | None = option(None, "write the table here, as Markdown", "FILE.md")
 
     def run(self) -> int:
         from footfall.robot import load_robot

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from footfall.cli.shared.output import given, print_facts, print_json, print_table, say, seconds, sentences_bar, tell
 from footfall.cli.shared.task import RobotChoice
-from footfall.cli.shared.usage import JsonOption, argument, option, pairs
+from footfall.cli.shared.usage import JsonOption, argument, option
 from footfall.files.atomic_write import write_text
 
 if TYPE_CHECKING:
@@ -112,15 +112,14 @@ class HumanWalk(JsonOption):
 
     recording: Path = argument("RECORDING", "a .c3d or .trc file, or a folder of tables")
     forces: Path | None = option(None, "the forces of a .trc file, where they have another name")
-    marker: tuple[str, ...] = option(
-        (),
+    marker: dict[str, str] | None = option(
+        None,
         "markers that are not known by their names: of R and L, hip, knee, ankle, heel, mt; NAME+NAME is their middle",
-        metavar="R_knee=NAME...",
+        "R_knee=NAME...",
+        pair=("the marker", "R_knee=NAME"),
     )
-    up: Literal["y", "z"] | None = option(
-        None, "the axis that is up, where markers and forces do not show it", metavar="y|z"
-    )
-    out: Path | None = option(None, "write the table here", metavar="FILE.json")
+    up: Literal["y", "z"] | None = option(None, "the axis that is up, where markers and forces do not show it", "y|z")
+    out: Path | None = option(None, "write the table here", "FILE.json")
     attribution: str | None = option(
         None, "whose data these are and under which licence, where subject.json does not say it"
     )
@@ -128,8 +127,7 @@ class HumanWalk(JsonOption):
     def run(self) -> int:
         from footfall.gait.human.data import as_text, derive
 
-        names = pairs(self.marker, "the marker", "R_knee=NAME")
-        walk = derive(self.recording, self.attribution, forces=self.forces, markers=names, up=self.up)
+        walk = derive(self.recording, self.attribution, forces=self.forces, markers=self.marker, up=self.up)
         if self.out is not None:
             say(f"wrote {write_text(self.out, as_text(walk))}")
         facts = {

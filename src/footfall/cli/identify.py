@@ -16,7 +16,7 @@ from footfall.cli.shared.output import (
     share_bar,
     tell,
 )
-from footfall.cli.shared.usage import JsonOption, UsageError, argument, option, pairs
+from footfall.cli.shared.usage import JsonOption, UsageError, argument, option
 from footfall.errors import did_you_mean
 from footfall.given_numbers import Count, NotNegative, Positive, Whole
 
@@ -40,7 +40,7 @@ class _Search(JsonOption):
 
 @dataclass(frozen=True, kw_only=True)
 class _Ranked(LawsOptions, _Search):
-    out: Path | None = option(None, "keep the fits here", metavar="DIR")
+    out: Path | None = option(None, "keep the fits here", "DIR")
 
     unit_of_loss: ClassVar[str]
 
@@ -89,14 +89,14 @@ class _Ranked(LawsOptions, _Search):
 
 @dataclass(frozen=True, kw_only=True)
 class _Options(_Search):
-    law: str = option("spring-damper", "which law, see footfall laws", metavar="NAME")
+    law: str = option("spring-damper", "which law, see footfall laws", "NAME")
     fit: tuple[str, ...] = option(
         (),
         "what is fitted and between which bounds, as law.k=1e3:1e6:log or ground.friction=0.1:1; left out, a preset",
-        metavar="PATH=LOW:HIGH[:log]",
+        "PATH=LOW:HIGH[:log]",
     )
     friction: NotNegative = option(0.7, "of the ground, where it is not fitted")
-    out: Path | None = option(None, "keep the fit here; ff.law reads it", metavar="FILE.json")
+    out: Path | None = option(None, "keep the fit here; ff.law reads it", "FILE.json")
 
     def _report(self, trials: list[Any], unit: str, **given: Any) -> int:
         """Fit, keep and show."""
@@ -117,15 +117,17 @@ class Forces(_Options):
     """
 
     data: tuple[Path, ...] = argument("FILE...", "the forces, a trial each")
-    robot: str = option(..., "whose forces: a name or a model file", metavar="ROBOT")
-    foot: tuple[str, ...] = option(
-        (), "which vector of the files is the force on which foot; total is the sum of all", metavar="FOOT=VECTOR"
+    robot: str = option(..., "whose forces: a name or a model file", "ROBOT")
+    foot: dict[str, str] | None = option(
+        None,
+        "which vector of the files is the force on which foot; total is the sum of all",
+        pair=("the vector of a foot", "FOOT=VECTOR, as in total=f"),
     )
     drop: tuple[float, ...] = option(
         (0.0,), "how much higher than home each trial starts, m; one for all, or one for each"
     )
-    controller: str | None = option(None, "what the robot did, such as posture", metavar="NAME")
-    motion: Path | None = option(None, "the motion that it followed, see footfall follow", metavar="MOTION")
+    controller: str | None = option(None, "what the robot did, such as posture", "NAME")
+    motion: Path | None = option(None, "the motion that it followed, see footfall follow", "MOTION")
     assist: bool = option(False, "virtual motors between world and root help it, where the ground cannot")
 
     def run(self) -> int:
@@ -141,12 +143,11 @@ class Forces(_Options):
             raise UsageError(
                 f"--drop has {len(self.drop)} heights for {len(self.data)} files: give one, or one for each"
             )
-        feet = pairs(self.foot, "the vector of a foot", "FOOT=VECTOR, as in total=f") or None
         robot = assisted(load_robot(self.robot)) if self.assist else load_robot(self.robot)
         controller = self.controller if self.motion is None else Follow(self.motion)
         heights = self.drop * len(self.data) if len(self.drop) == 1 else self.drop
         trials = [
-            ForceTrial(load_forces(path, feet), drop=height, controller=controller)
+            ForceTrial(load_forces(path, self.foot), drop=height, controller=controller)
             for path, height in zip(self.data, heights, strict=True)
         ]
         return self._report(trials, "body weights", robot=robot)
@@ -193,7 +194,7 @@ class Impacts(_Search):
     mass: Positive = option(..., "of the body", unit="kg")
     inertia: Positive = option(..., "about its centre, kg m2")
     semi_axes: tuple[float, float] | None = option(
-        None, "of an ellipse, m, along its own x and z; left out, columns rx and rz say where it touches", metavar="A B"
+        None, "of an ellipse, m, along its own x and z; left out, columns rx and rz say where it touches", "A B"
     )
     evaluations: Count = option(60, "how often a search computes all impacts, about")
 
@@ -238,19 +239,15 @@ class Tosses(_Ranked):
     data: tuple[Path, ...] = argument("FILE...", "the tosses: .npz or .csv")
     trials: Count = option(30, "tosses to fit on")
     judge: Count = option(100, "other tosses to judge on")
-    rate: float | None = option(
-        None, "frames per second; that of the times of a table, or 148, ContactNets'", metavar="HZ"
-    )
+    rate: float | None = option(None, "frames per second; that of the times of a table, or 148, ContactNets'", "HZ")
     side: Positive = option(0.1048, "side of a cube; what errors are counted in", unit="m")
     size: tuple[float, float, float] | None = option(
-        None, "sides of a box, m, along the axes of its quaternions; errors are counted in their mean", metavar="X Y Z"
+        None, "sides of a box, m, along the axes of its quaternions; errors are counted in their mean", "X Y Z"
     )
     mass: Positive = option(0.37, "of the cube", unit="kg")
-    inertia: tuple[float, ...] = option(
-        (0.00081,), "about each axis, kg m2; one for all, or three", metavar="I | IX IY IZ"
-    )
+    inertia: tuple[float, ...] = option((0.00081,), "about each axis, kg m2; one for all, or three", "I | IX IY IZ")
     quaternion: Literal["wxyz", "xyzw"] = option("wxyz", "their order in a file .npz; a table names its columns")
-    unit: str = option("m", "of places, where a table does not state it", metavar="UNIT")
+    unit: str = option("m", "of places, where a table does not state it", "UNIT")
     up: Literal["z", "y", "x", "-z", "-y", "-x"] = option("z", "the axis of places and quaternions that is up")
     half_turn: NotNegative = option(1.0, "widths that a fit counts half a turn as; 0 fits the place alone")
 
@@ -305,7 +302,7 @@ class LogFit(_Ranked, LogOptions):
     fit: tuple[str, ...] = option(
         (),
         "what is fitted and between which bounds, as in footfall identify forces; left out, a preset",
-        metavar="PATH=LOW:HIGH[:log]",
+        "PATH=LOW:HIGH[:log]",
     )
     evaluations: Count = option(60, "how often a search simulates all parts, about")
 
@@ -344,7 +341,7 @@ class Friction(JsonOption):
     """
 
     data: tuple[Path, ...] = argument("DATA...", "tables or recordings, one pull or several each")
-    foot: str | None = option(None, "which foot of a recording slides", metavar="FOOT")
+    foot: str | None = option(None, "which foot of a recording slides", "FOOT")
 
     def run(self) -> int:
         from footfall.study.identify import identify_friction

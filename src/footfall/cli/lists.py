@@ -104,9 +104,7 @@ class Robots(RobotOptions, JsonOption):
 
     name: str | None = argument("[ROBOT]", "built-in name or file", None)
     soles: str | None = option(
-        None,
-        "draw the feet of one robot with the soles and contact points found, as .png, .svg or .pdf",
-        metavar="FILE",
+        None, "draw the feet of one robot with the soles and contact points found, as .png, .svg or .pdf", "FILE"
     )
 
     def run(self) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from footfall.cli.shared.output import given, print_facts, print_json, print_table, say
 from footfall.cli.shared.result import save, simulate
 from footfall.cli.shared.task import OutOptions, RobotOptions
-from footfall.cli.shared.usage import UsageError, argument, option, pairs
+from footfall.cli.shared.usage import argument, option
 from footfall.given_numbers import NotNegative, Positive
 
 if TYPE_CHECKING:
@@ -21,17 +21,23 @@ if TYPE_CHECKING:
 class LogOptions(RobotOptions):
     """A robot and how its logs are read."""
 
-    robot: str = option(..., "whose log: a name or a model file", metavar="ROBOT")
-    name: tuple[str, ...] = option(
-        (), "which name in the log is which joint, where words do not tell", metavar="NAME=JOINT"
+    robot: str = option(..., "whose log: a name or a model file", "ROBOT")
+    name: dict[str, str] | None = option(
+        None,
+        "which name in the log is which joint, where words do not tell",
+        pair=("the joint of a name", "NAME=JOINT"),
     )
-    sign: tuple[str, ...] = option((), "of joints that the model turns the other way", metavar="JOINT=1|-1")
-    offset: tuple[str, ...] = option((), "what encoders read in the model's zero", metavar="JOINT=RAD")
+    sign: dict[str, float] | None = option(
+        None, "of joints that the model turns the other way", pair=("a sign", "JOINT=-1")
+    )
+    offset: dict[str, float] | None = option(
+        None, "what encoders read in the model's zero", pair=("an offset", "JOINT=RAD")
+    )
     torque_constant: float | None = option(None, "N m/A at the joint, to make torques of currents")
     quaternion: Literal["wxyz", "xyzw"] | None = option(
         None, "order of quaternions in arrays, where gravity does not tell it"
     )
-    rate: float | None = option(None, "samples per second, where the file has no times", metavar="HZ")
+    rate: float | None = option(None, "samples per second, where the file has no times", "HZ")
     friction: NotNegative = option(0.7, "of the level ground")
 
     def load(self, path: Path) -> Log:
@@ -41,19 +47,12 @@ class LogOptions(RobotOptions):
         return load_log(
             path,
             self.loaded(self.robot),
-            names=pairs(self.name, "the joint of a name", "NAME=JOINT"),
-            signs=_numbers(self.sign, "--sign", "JOINT=-1"),
-            offsets=_numbers(self.offset, "--offset", "JOINT=RAD"),
+            names=self.name,
+            signs=self.sign,
+            offsets=self.offset,
             torque_constants=self.torque_constant,
             **given(self, "quaternion", "rate"),
         )
-
-
-def _numbers(texts: tuple[str, ...], option: str, example: str) -> dict[str, float]:
-    try:
-        return {name: float(value) for name, value in pairs(texts, "a number of a joint", example).items()}
-    except ValueError:
-        raise UsageError(f"{option} {' '.join(texts)}: a number follows the joint, as in {example}") from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +69,7 @@ class Estimate(LogOptions, OutOptions):
     log: Path = argument("LOG", "the robot's log")
     cutoff: Positive = option(30.0, "Hz, of the low pass on joints, torques and IMU")
     causal: bool = option(False, "use nothing after a sample for it, as the robot itself could")
-    report: Path | None = option(None, "write a page with plots, audit and a 3D replay", metavar="FILE.html")
+    report: Path | None = option(None, "write a page with plots, audit and a 3D replay", "FILE.html")
 
     def run(self) -> int:
         from footfall.ground import Ground
@@ -121,8 +120,8 @@ def keep(record: Record, out: Path | None, report: Path | None, title: str, *oth
     if out is not None:
         save(as_recording(record), out)
     if report is not None:
-        names = ["simulated", "log"] if others else None
-        write_report([record, *others], report, title=title, labels=names)
+        shown = dict(zip(("simulated", "log"), (record, *others), strict=True)) if others else record
+        write_report(shown, report, title=title)
         say(f"wrote {report}")
     return {"recording": None if out is None else str(out), "report": None if report is None else str(report)}
 
@@ -138,7 +137,7 @@ class Replay(LogOptions, OutOptions):
     """
 
     log: Path = argument("LOG", "the robot's log")
-    law: str = option("time-stepping", "contact law, see footfall laws", metavar="NAME")
+    law: str = option("time-stepping", "contact law, see footfall laws", "NAME")
     use: Literal["control", "position", "torque", "track"] | None = option(None, "what of the log is replayed")
     kp: float | None = option(None, "N m/rad, stiffness of the joints; left out, that of posture control")
     kd: float | None = option(None, "N m s/rad, their damping")
@@ -146,7 +145,7 @@ class Replay(LogOptions, OutOptions):
     start: float = option(0.0, "s of the log at which the run begins", unit="s")
     duration: float | None = option(None, "s; left out, to the end of the log", unit="s")
     dt: float | None = option(None, "step, s", unit="s")
-    report: Path | None = option(None, "write a page of the run beside the log", metavar="FILE.html")
+    report: Path | None = option(None, "write a page of the run beside the log", "FILE.html")
 
     def run(self) -> int:
         from footfall.control.replay import Replay as Controller

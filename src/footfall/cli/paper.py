@@ -32,8 +32,8 @@ class Paper(JsonOption):
     """
 
     name: str | None = argument("[PAPER]", "name of a paper", None)
-    out: Path | None = option(None, "where the figures go", metavar="DIR", note="(default: runs/PAPER)")
-    only: str | None = option(None, "run only these figures or experiments, as in fig7,stability", metavar="FIGURES")
+    out: Path | None = option(None, "where the figures go", "DIR", note="(default: runs/PAPER)")
+    only: str | None = option(None, "run only these figures or experiments, as in fig7,stability", "FIGURES")
     docs: Path | None = option(
         None,
         'with "all": write a Markdown page, and one of each paper with every figure and claim; pictures in images/',

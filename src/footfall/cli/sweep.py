@@ -41,13 +41,9 @@ class StudyOptions(JsonOption):
     """A study file, and where and by whom its cases are done."""
 
     study: Path = argument("STUDY.toml", "the study file")
-    out: Path | None = option(
-        None, "folder of the study and its tables", metavar="DIR", note="(default: beside the file)"
-    )
-    workers: int | None = option(None, "processes at a time", metavar="N", note="(default: one per core)")
-    scheduler: str | None = option(
-        None, "run on the cluster of this Dask scheduler, as in tcp://node1:8786", metavar="ADDRESS"
-    )
+    out: Path | None = option(None, "folder of the study and its tables", "DIR", note="(default: beside the file)")
+    workers: int | None = option(None, "processes at a time", "N", note="(default: one per core)")
+    scheduler: str | None = option(None, "run on the cluster of this Dask scheduler, as in tcp://node1:8786", "ADDRESS")
     plot: Path | None = option(
         None, "draw the first measure over the first input, or the goals against each other: .png, .svg or .pdf"
     )

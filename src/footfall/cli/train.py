@@ -22,10 +22,8 @@ class Train(JsonOption):
     """
 
     goal: Literal["stand", "velocity", "get-up"] = argument("stand|velocity|get-up", "what it is to learn")
-    robot: str = option("spatial-biped", "a built-in name, or a file: .xml (MJCF) or .urdf", metavar="ROBOT")
-    laws: tuple[str, ...] = option(
-        ("spring-damper",), "contact laws, assigned to the worlds in turn", metavar="NAME..."
-    )
+    robot: str = option("spatial-biped", "a built-in name, or a file: .xml (MJCF) or .urdf", "ROBOT")
+    laws: tuple[str, ...] = option(("spring-damper",), "contact laws, assigned to the worlds in turn", "NAME...")
     worlds: int = option(256, "how many at once; thousands on a GPU")
     iterations: int = option(300, "of PPO, each of 24 control periods of all worlds")
     friction: tuple[float, float] = option((0.4, 1.0), "lowest and highest coefficient")
@@ -39,7 +37,7 @@ class Train(JsonOption):
     action_scale: float = option(0.4, "rad or m of an action of 1")
     pose: str | None = option(None, "keyframe that the robot stands in")
     seed: int = option(0, "of all that is random")
-    out: Path | None = option(None, "folder for what comes of it; left out, trained-GOAL", metavar="DIR")
+    out: Path | None = option(None, "folder for what comes of it; left out, trained-GOAL", "DIR")
 
     def run(self) -> int:
         from footfall.errors import optional_package

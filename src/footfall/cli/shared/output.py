@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from footfall.cli.shared.usage import option, pairs
+from footfall.cli.shared.usage import option
 from footfall.files.json_values import json_value
 
 if TYPE_CHECKING:
@@ -267,7 +267,7 @@ def _at(row: AuditRow) -> str:
 class LawsOptions:
     """Several laws."""
 
-    laws: tuple[str, ...] = option(("all",), "which laws, see footfall laws", metavar="all|NAME...")
+    laws: tuple[str, ...] = option(("all",), "which laws, see footfall laws", "all|NAME...")
 
     def chosen_laws(self) -> tuple[str, ...]:
         from footfall.contact import laws
@@ -283,20 +283,17 @@ class MeasuredOptions:
         None,
         "measured ground forces to lay over the simulated ones: .mot, .sto, .c3d or .csv, in the time of the recording",
     )
-    measured_feet: tuple[str, ...] = option(
-        (),
+    measured_feet: dict[str, str] | None = option(
+        None,
         "which vector of the file is the force on which foot, where names differ: left=ground_force_v",
-        metavar="FOOT=VECTOR...",
+        pair=("the vector of a foot", "FOOT=VECTOR, as in left=ground_force_v"),
     )
 
     def measured_forces(self) -> Measured | None:
         """The forces, or None where no file was given."""
         from footfall.files.motion import load_forces
 
-        if self.measured is None:
-            return None
-        feet = pairs(self.measured_feet, "the vector of a foot", "FOOT=VECTOR, as in left=ground_force_v")
-        return load_forces(self.measured, feet or None)
+        return None if self.measured is None else load_forces(self.measured, self.measured_feet)
 
 
 def against_measured(runs: Mapping[str, Record], measured: Measured, *, show: bool) -> dict[str, Any]:

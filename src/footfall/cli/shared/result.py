@@ -150,7 +150,7 @@ def _force(newtons: float, weights: float | None, digits: int) -> str:
 class LawOptions(GroundOptions):
     """A robot on a ground under a law."""
 
-    law: str = option(DEFAULT_LAW, "contact law, see footfall laws; its options are --law.OPTION", metavar="NAME")
+    law: str = option(DEFAULT_LAW, "contact law, see footfall laws; its options are --law.OPTION", "NAME")
     law_options: dict[str, Any] = field(default_factory=dict)
 
     def simulation(self, robot: Robot) -> Simulation:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from footfall.cli.shared.options import is_own, is_policy, own_controller
-from footfall.cli.shared.usage import JsonOption, UsageError, argument, in_unit, option, pairs
+from footfall.cli.shared.usage import JsonOption, UsageError, argument, in_unit, option
 from footfall.given_numbers import NotNegative
 
 if TYPE_CHECKING:
@@ -89,15 +89,18 @@ class RobotOptions:
         None,
         "the pose to stand in: a keyframe's name, all numbers of qpos (m and rad) as in 0,0,1,..., or joints as in "
         "knee=0.3,hip=-0.1 (left out: the keyframe home or stand, else the first)",
-        metavar="KEY|NUMBERS|JOINT=VALUE,...",
+        "KEY|NUMBERS|JOINT=VALUE,...",
     )
-    feet: tuple[str, ...] = option(
-        (), "which bodies are feet, where the collision geometry does not show it", repeats=True, metavar="NAME=BODY"
+    feet: dict[str, str] | None = option(
+        None,
+        "which bodies are feet, where the collision geometry does not show it",
+        repeats=True,
+        pair=("the foot", "NAME=BODY, as in left=left_ankle_link"),
     )
     points: str = option(
         "vertices",
         "contact points of each sole: its vertices, a grid as in 4x6, or a number on its outline",
-        metavar="vertices|NXxNY|N",
+        "vertices|NXxNY|N",
     )
     actuators: Literal["as-is", "motor"] = option("as-is", "motor: servos become torque motors of their force range")
     meshes: Literal["needed", "skip"] = option(
@@ -106,7 +109,7 @@ class RobotOptions:
     forward: str | None = option(
         None,
         "which way the robot faces in its pose, as in --forward=-x (left out: found by its legs, see footfall robots)",
-        metavar="x|-x|y|-y|X,Y",
+        "x|-x|y|-y|X,Y",
     )
 
     robot_options: dict[str, Any] = field(default_factory=dict)
@@ -120,10 +123,9 @@ class RobotOptions:
             parameters["actuators"] = self.actuators
         if self.meshes != "needed":
             parameters["meshes"] = self.meshes
-        feet = pairs(self.feet, "the foot", "NAME=BODY, as in left=left_ankle_link") or None
         forward = self.forward if self.forward is None or "," not in self.forward else self.forward.split(",")
         points = _points(self.points)
-        return load_robot(robot, pose=_pose(self.pose), feet=feet, points=points, forward=forward, **parameters)
+        return load_robot(robot, pose=_pose(self.pose), feet=self.feet, points=points, forward=forward, **parameters)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,9 +169,7 @@ def _pose(text: str | None) -> Any:
 class GroundOptions(RobotChoice):
     """A robot on a ground, and a step."""
 
-    ground: str = option(
-        "plane", "plane, slope, stairs, heightfield, ...; its options are --ground.OPTION", metavar="KIND"
-    )
+    ground: str = option("plane", "plane, slope, stairs, heightfield, ...; its options are --ground.OPTION", "KIND")
     dt: float | None = option(
         None, "step, as in 0.5ms; left out 1 ms, or less where the springs of the law need it on light feet", unit="s"
     )
@@ -192,7 +192,7 @@ class SettingOptions(GroundOptions):
         "posture, balance, walk, gait, ... or none; default is posture control of motors, while servos hold by "
         "themselves; its options are --controller.OPTION; or one of yours, FILE.py or FILE.py:NAME; or a learned "
         "policy, FILE.onnx or FILE.pt",
-        metavar="NAME|none",
+        "NAME|none",
     )
 
     controller_options: dict[str, Any] = field(default_factory=dict)
@@ -214,7 +214,7 @@ class SettingOptions(GroundOptions):
 class OutOptions(JsonOption):
     """Where a recording is saved, and how the outcome is printed."""
 
-    out: Path | None = option(None, "save what comes of it here", metavar="DIR")
+    out: Path | None = option(None, "save what comes of it here", "DIR")
     overwrite: bool = option(False, "replace a recording that is there")
 
     def check_place(self, folder: Path | None) -> None:

@@ -27,19 +27,20 @@ from footfall.given_numbers import Bounds
 # ---- fields of commands ---------------------------------------------------------------------------------------------
 
 
-def option(default: Any, about: str, **how: Any) -> Any:
+def option(default: Any, about: str, metavar: str = "", **how: Any) -> Any:
     """A field that is typed with its name, with its help; its default is ``...`` if it must be typed.
 
     ``metavar`` stands for its value in the help, ``unit`` is that of a quantity, ``note`` takes the place of "(default:
-    ...)", an option that ``repeats`` is typed once for each of its values, ``name`` is another one than the field's.
+    ...)", an option that ``repeats`` is typed once for each of its values, ``name`` is another one than the field's. A
+    mapping is typed as NAME=VALUE; ``pair`` says what one of them is, and how it is written.
     """
     own = {} if default is ... else {"default": default}
-    return field(**own, metadata={"about": about, **how})
+    return field(**own, metadata={"about": about, "metavar": metavar, **how})
 
 
 def argument(metavar: str, about: str, default: Any = ...) -> Any:
     """A field that is typed without a name."""
-    return option(default, about, metavar=metavar, name="")
+    return option(default, about, metavar, name="")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,17 +60,6 @@ class FileOptions(JsonOption):
         """Refuse a file that is there, before anything is computed."""
         if path is not None and path.is_file() and not self.overwrite:
             raise UsageError(f"'{path}' is there already: give another name, or --overwrite to replace it")
-
-
-def pairs(texts: Sequence[str], what: str, form: str) -> dict[str, str]:
-    """Texts ``NAME=VALUE`` as a mapping; any other text is refused, naming ``what`` it should be and its ``form``."""
-    found = {}
-    for text in texts:
-        name, _, value = text.partition("=")
-        if not (name and value):
-            raise UsageError(f"cannot read {what} '{text}': write {form}")
-        found[name] = value
-    return found
 
 
 # ---- quantities -----------------------------------------------------------------------------------------------------
@@ -119,12 +109,13 @@ class Option:
         unit: str = "",
         note: str | None = None,
         repeats: bool = False,
+        pair: tuple[str, str] | None = None,
     ) -> None:
-        self.key, self.default, self.about, self.unit = key, default, about, unit
+        self.key, self.default, self.about, self.unit, self.pair = key, default, about, unit, pair
         kind, *more = get_args(hint) if get_origin(hint) is Annotated else (hint,)
         if get_origin(kind) in (UnionType, Union):
             kind = next(one for one in get_args(kind) if one is not NoneType)
-        row = get_args(kind) if get_origin(kind) is tuple else ()
+        row = get_args(kind) if get_origin(kind) is tuple else (get_args(kind)[1], ...) if pair else ()
         #: Of one value.
         self.type = row[0] if row else kind
         self.choices = get_args(self.type) if get_origin(self.type) is Literal else ()
@@ -136,7 +127,12 @@ class Option:
         own = f"--{room}{dot}{'no-' * (default is True)}{(name or last).replace('_', '-')}"
         #: How it may be typed; an argument has no names.
         self.names = () if name == "" else (alias, own) if alias else (own,)
-        usual = "|".join(self.choices) or unit or PLACEHOLDERS.get(self.type, "")
+        usual = (
+            "|".join(self.choices)
+            or unit
+            or (pair[1].partition(",")[0] if pair else "")
+            or PLACEHOLDERS.get(self.type, "")
+        )
         self.metavar = metavar or " ".join([usual] * (len(row) or 1)).replace(f" {usual}", "...", self.many)
         self.note = ("(repeatable)" if repeats else _note(default, self.owed)) if note is None else note
 
@@ -156,8 +152,19 @@ class Option:
             return self.default is not True
         if len(texts) < self.count < math.inf:
             raise self._refused()
+        if self.pair is not None:
+            return dict(self._named(text, *self.pair) for text in texts)
         values = tuple(self._one(text, command) for text in texts)
         return values if self.many or self.count > 1 else values[0]
+
+    def _named(self, text: str, what: str, form: str) -> tuple[str, Any]:
+        name, _, value = text.partition("=")
+        try:
+            if name and value:
+                return name, self.type(value)
+        except ValueError:
+            pass
+        raise UsageError(f"cannot read {what} '{text}': write {form}")
 
     def _one(self, text: str, command: str) -> Any:
         if self.choices and text not in self.choices:
