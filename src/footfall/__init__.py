@@ -53,32 +53,25 @@ if TYPE_CHECKING:
     from footfall.study.sweep import sweep as sweep
 
 
-# What the first pages use, and where it lives; imported on first use, so that `import footfall` is quick.
-_HOMES = {
-    "Foot": "robot",
-    "FootfallError": "errors",
-    "FootfallWarning": "errors",
-    "Ground": "ground",
-    "Push": "record",
-    "Recording": "recording",
-    "Robot": "robot",
-    "Simulation": "simulation",
-    "Worlds": "simulation.worlds",
-    "audit": "measure.audit",
-    "compare": "study.compare",
-    "estimate": "logs.estimate",
-    "fit": "study.fit",
-    "law": "contact",
-    "laws": "contact",
-    "load_forces": "files.motion",
-    "load_log": "logs.reading",
-    "load_motion": "files.motion",
-    "load_recording": "recording",
-    "load_robot": "robot",
-    "point_law": "contact",
-    "robots": "robot",
-    "sweep": "study.sweep",
+# What the first pages use, by where it lives; imported on first use, so that `import footfall` is quick.
+_NAMES = {
+    "contact": ("law", "laws", "point_law"),
+    "errors": ("FootfallError", "FootfallWarning"),
+    "files.motion": ("load_forces", "load_motion"),
+    "ground": ("Ground",),
+    "logs.estimate": ("estimate",),
+    "logs.reading": ("load_log",),
+    "measure.audit": ("audit",),
+    "record": ("Push",),
+    "recording": ("Recording", "load_recording"),
+    "robot": ("Foot", "Robot", "load_robot", "robots"),
+    "simulation": ("Simulation",),
+    "simulation.worlds": ("Worlds",),
+    "study.compare": ("compare",),
+    "study.fit": ("fit",),
+    "study.sweep": ("sweep",),
 }
+_HOMES = {name: home for home, names in _NAMES.items() for name in names}
 #: Everything else that is public is in the rooms.
 _ROOMS = (
     "contact",

@@ -1,9 +1,9 @@
 """The command ``footfall``.
 
-To add a command: write a frozen dataclass named after it (its fields are the options, its docstring the help, ``run()``
-does the work and returns the exit code) in ``cli/NAME.py``, and add its line to ``GROUPS``; where several commands
-share a file, also to ``HOMES``. A command that has others below it names them in ``SUBCOMMANDS``; one that depends on
-its options has a function ``shape(args)``, which returns the dataclass.
+To add a command: write a class from ``Command`` named after it (its fields are the options, its docstring the help,
+``run()`` does the work and returns the exit code) in ``cli/NAME.py``, and add its line to ``GROUPS``; where several
+commands share a file, also to ``SHARED``. A command that has others below it names them in ``SUBCOMMANDS``; one that
+depends on its options has a function ``shape(args)``, which returns the class.
 """
 
 from __future__ import annotations
@@ -69,24 +69,17 @@ GROUPS = {
 }
 COMMANDS = {name: what for group in GROUPS.values() for name, what in group.items()}
 
-#: The files of commands that share one.
-HOMES = {
-    "audit": "recordings",
-    "demo": "walk",
-    "design": "sweep",
-    "estimate": "logs",
-    "export": "recordings",
-    "follow": "walk",
-    "human-walk": "gait",
-    "laws": "lists",
-    "plot": "recordings",
-    "replay": "logs",
-    "report": "recordings",
-    "robots": "lists",
-    "stress": "bench",
-    "survey": "bench",
-    "video": "recordings",
+#: The files that hold several commands.
+SHARED = {
+    "bench": ("stress", "survey"),
+    "gait": ("human-walk",),
+    "lists": ("laws", "robots"),
+    "logs": ("estimate", "replay"),
+    "recordings": ("audit", "export", "plot", "report", "video"),
+    "sweep": ("design",),
+    "walk": ("demo", "follow"),
 }
+HOMES = {name: file for file, names in SHARED.items() for name in names}
 
 COMMON = """\
 options of every command:
@@ -227,7 +220,7 @@ def _parse(name: str, args: list[str]) -> Any:
 
 
 def command_of(name: str, args: list[str]) -> tuple[Any, str, list[str]]:
-    """The dataclass of a command, or of the subcommand that ``args`` begin with; its whole name; its arguments."""
+    """The class of a command, or of the subcommand that ``args`` begin with; its whole name; its arguments."""
     module = import_module(f"footfall.cli.{HOMES.get(name, name).replace('-', '_')}")
     below = getattr(module, "SUBCOMMANDS", {})
     if args and args[0] in below:

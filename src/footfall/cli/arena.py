@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +16,13 @@ from footfall.cli.shared.output import (
     tell,
     text_of,
 )
-from footfall.cli.shared.usage import JsonOption, argument, option
+from footfall.cli.shared.usage import Command, JsonOption, argument, option
 from footfall.errors import UsageError, did_you_mean
 from footfall.files.atomic_write import write_text
 from footfall.given_numbers import Positive, Whole
 
 
-@dataclass(frozen=True, kw_only=True)
-class Run:
+class Run(Command):
     """Ask engines questions with known answers, and keep what they answer.
 
     footfall arena run --engines mujoco drake pybullet footfall --groups closed-forms
@@ -71,8 +70,7 @@ COLUMNS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Add:
+class Add(Command):
     """Add an engine of your own: a Python file with a class World, see docs/arena-rules.md.
 
     footfall arena add my_engine.py
@@ -98,8 +96,7 @@ class Add:
         return 0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Page:
+class Page(Command):
     """Write the page of all answers: a picture and a sentence for each question.
 
     footfall arena page --from arena --out docs/arena.md
@@ -117,7 +114,6 @@ class Page:
         return 0
 
 
-@dataclass(frozen=True, kw_only=True)
 class Arena(JsonOption):
     """Compare engines: footfall arena run, add FILE.py or page; without these, they are listed."""
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from footfall.cli.shared.output import kept_if_interrupted, print_json, print_table, progress_bar, say
-from footfall.cli.shared.usage import argument, option
+from footfall.cli.shared.usage import Command, argument, option
 from footfall.given_numbers import NotNegative, Positive
 
 if TYPE_CHECKING:
     from footfall.study.autopsy import Autopsy as Found
 
 
-@dataclass(frozen=True, kw_only=True)
-class Autopsy:
+class Autopsy(Command):
     """Find out what a learned policy lives on: change one assumption of its simulation at a time until it breaks.
 
     footfall autopsy policy.onnx --robot scene.xml --contract playground --command 0.8 0 0

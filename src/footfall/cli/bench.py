@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -19,7 +19,7 @@ from footfall.cli.shared.output import (
     sentences_bar,
     text_of,
 )
-from footfall.cli.shared.usage import JsonOption, argument, option
+from footfall.cli.shared.usage import Command, JsonOption, argument, option
 from footfall.errors import FootfallError
 from footfall.files.atomic_write import write_text
 from footfall.files.html_table import markdown_row, markdown_table
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from footfall.study.outcomes import GroundOutcome, RobotOutcome
 
 
-@dataclass(frozen=True)
-class Bench:
+class Bench(Command):
     """Measure the speed of every law against MuJoCo's own step, and other costs in time and memory.
 
     footfall bench --robots quadruped robot.xml
@@ -119,7 +118,6 @@ class Bench:
             yield from speeds.bench(speeds.QUICK if self.quick else speeds.Effort(), report)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Stress(LawsOptions):
     """Release robots from random states on every kind of ground, under every law, and count what goes wrong.
 
@@ -243,7 +241,6 @@ def _times(counted: Mapping[str, int]) -> str:
     return ", ".join(f"{name} ({count})" for name, count in sorted(counted.items()))
 
 
-@dataclass(frozen=True, kw_only=True)
 class Survey(LawsOptions, JsonOption):
     """Let robots stand, be pushed and walk under contact laws, with defaults, and write one table.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from footfall.cli.shared.output import (
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from footfall.study.compare import Comparison
 
 
-@dataclass(frozen=True, kw_only=True)
 class Compare(TaskOptions, LawsOptions, MeasuredOptions):
     """Run the same robot, ground, controller and push under several contact laws.
 

@@ -7,7 +7,6 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
@@ -18,7 +17,6 @@ from footfall.cli.shared.usage import JsonOption
 EXACT = 1e-6
 
 
-@dataclass(frozen=True)
 class Doctor(JsonOption):
     """Say what Footfall runs on and with, where its cache is, and whether known answers come out.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from footfall.gait.step_check import Row, Step
 
 
-@dataclass(frozen=True, kw_only=True)
 class Gait(RobotChoice, JsonOption):
     """Find the walk of a planar biped that takes least torque, and print its constraints beside what it reaches.
 
@@ -92,7 +90,6 @@ def _number(value: float) -> str:
     return "0" if abs(value) < 1e-12 else f"{value:.4g}"
 
 
-@dataclass(frozen=True, kw_only=True)
 class HumanWalk(JsonOption):
     """Make the table of a walk from a recording: stances and strides are found in the forces.
 

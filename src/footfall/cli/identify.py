@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -16,7 +16,7 @@ from footfall.cli.shared.output import (
     share_bar,
     tell,
 )
-from footfall.cli.shared.usage import JsonOption, UsageError, argument, option
+from footfall.cli.shared.usage import Command, JsonOption, UsageError, argument, option
 from footfall.errors import did_you_mean
 from footfall.given_numbers import Count, NotNegative, Positive, Whole
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from footfall.study.identify import Coefficient, FrictionFit
 
 
-@dataclass(frozen=True, kw_only=True)
 class _Search(JsonOption):
     evaluations: Count = option(200, "how often a search simulates all trials, about")
     seed: Whole = option(0, "of the search, and of the trials to judge on where these are drawn")
@@ -38,7 +37,6 @@ class _Search(JsonOption):
             return fit(law, trials, ranges, evaluations=self.evaluations, seed=self.seed, progress=bar, **given)
 
 
-@dataclass(frozen=True, kw_only=True)
 class _Ranked(LawsOptions, _Search):
     out: Path | None = option(None, "keep the fits here", "DIR")
 
@@ -87,7 +85,6 @@ class _Ranked(LawsOptions, _Search):
         _show_fit(found[0], self.unit_of_loss)
 
 
-@dataclass(frozen=True, kw_only=True)
 class _Options(_Search):
     law: str = option("spring-damper", "which law, see footfall laws", "NAME")
     fit: tuple[str, ...] = option(
@@ -106,7 +103,6 @@ class _Options(_Search):
         return tell(self.json, found.to_dict(), lambda: _show_fit(found, unit))
 
 
-@dataclass(frozen=True, kw_only=True)
 class Forces(_Options):
     """Fit a contact law to measured ground forces of a robot: drops, landings, a stance.
 
@@ -179,7 +175,6 @@ def _show_fit(found: Fit, unit: str) -> None:
 RULES = ("newton", "poisson", "energetic")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Impacts(_Search):
     """Fit restitution and friction to measured planar impacts, by Newton's, Poisson's and the energetic rule.
 
@@ -219,7 +214,6 @@ class Impacts(_Search):
         print_table(columns, rows, title=f"{trials} impacts; errors in the norm of the kinetic energy, left out")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Tosses(_Ranked):
     """Fit contact laws to motion-captured tosses of a body, judge them on other tosses, and rank them.
 
@@ -284,7 +278,6 @@ def told_apart(one: Fit, first: Fit, metric: str) -> str:
     return f"worse, {more}" if gain.told else f"cannot be told apart, {more}"
 
 
-@dataclass(frozen=True, kw_only=True)
 class LogFit(_Ranked, LogOptions):
     """Fit contact laws, the ground and the robot to its own logs, judge them on other parts of these, and rank them.
 
@@ -326,7 +319,6 @@ class LogFit(_Ranked, LogOptions):
         return self.ranked(metrics, parts[::2], title, ranges, **given)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Friction(JsonOption):
     """Find static and kinetic friction coefficients from pull data, by regression.
 
@@ -367,8 +359,7 @@ def _row(name: str, one: Coefficient) -> list[str]:
     return [name, f"{one.value:.4f}", interval, f"{100 * one.r2:.2f}", str(one.count)]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Identify:
+class Identify(Command):
     """Find friction, restitution and parameters of contact laws from measurements: five kinds, each with its own help.
 
     friction: coefficients from pulls, by regression.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, fields
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
@@ -27,7 +27,6 @@ KINDS = {
 }
 
 
-@dataclass(frozen=True)
 class Laws(JsonOption):
     """List the contact laws, one line each, or describe one."""
 
@@ -98,7 +97,6 @@ def _show_law(law: type[Law], *, json: bool) -> int:
     return tell(json, described | {"documentation": "\n\n".join(filter(None, texts))}, show)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Robots(RobotOptions, JsonOption):
     """List the built-in robots, or describe one: built in, or from an .xml (MJCF) or .urdf file."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from footfall.record import Record
 
 
-@dataclass(frozen=True, kw_only=True)
 class LogOptions(RobotOptions):
     """A robot and how its logs are read."""
 
@@ -55,7 +53,6 @@ class LogOptions(RobotOptions):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class Estimate(LogOptions, OutOptions):
     """Find contact forces, modes, touch-downs, slides and the state of the base in a robot's log, with uncertainty.
 
@@ -126,7 +123,6 @@ def keep(record: Record, out: Path | None, report: Path | None, title: str, *oth
     return {"recording": None if out is None else str(out), "report": None if report is None else str(report)}
 
 
-@dataclass(frozen=True, kw_only=True)
 class Replay(LogOptions, OutOptions):
     """Run the torques, targets or motion of a log in a simulation, and report how far it is from the log.
 

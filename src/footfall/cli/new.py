@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from keyword import iskeyword
 from pathlib import Path
 from typing import Literal
@@ -15,7 +14,6 @@ ENDINGS = {"controller": ".py", "law": ".py", "policy": ".toml", "study": ".toml
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 
-@dataclass(frozen=True, kw_only=True)
 class New(JsonOption):
     """Write a small file that works as it is, to start from: a controller, a contact law, a study for sweep, or the
     contract of a learned policy.

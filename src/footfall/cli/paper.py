@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from textwrap import fill
 
@@ -20,7 +19,6 @@ LEGEND = (
 )
 
 
-@dataclass(frozen=True)
 class Paper(JsonOption):
     """Run the experiments of a paper: draw its figures, and print each claim beside what is measured.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from footfall.cli.shared.output import LawsOptions, given, print_json, print_table, progress_bar, say
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 FIRST = 0.1
 
 
-@dataclass(frozen=True, kw_only=True)
 class PushLimit(SettingOptions, PushOptions, LawsOptions, JsonOption):
     """Find the largest push that a robot survives under each contact law, by bisection.
 

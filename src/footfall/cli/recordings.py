@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,6 @@ from footfall.errors import did_you_mean
 from footfall.given_numbers import Positive
 
 
-@dataclass(frozen=True, kw_only=True)
 class Audit(JsonOption):
     """Check whether a ground can give the forces of recordings. Exits with 1 if a row fails."""
 
@@ -44,7 +42,6 @@ class Audit(JsonOption):
         return int(not all(one.passed for one in audits.values()))
 
 
-@dataclass(frozen=True, kw_only=True)
 class Export(FileOptions):
     """Write a recording for other tools: .csv, .parquet, .npz, .mot, .c3d, .mcap or .rrd.
 
@@ -63,7 +60,6 @@ class Export(FileOptions):
         return tell(self.json, {"file": str(path), "bytes": size}, f"Wrote {path} ({size / 1e6:.3g} MB).")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Plot(MeasuredOptions, FileOptions):
     """Draw a plot of a recording, or of several overlaid. The last word is the plot's name, and list shows them all.
 
@@ -105,7 +101,6 @@ class Plot(MeasuredOptions, FileOptions):
         return tell(self.json, {"plot": name, "file": str(path)}, f"The plot is {path}.")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Report(MeasuredOptions, FileOptions):
     """Write one HTML file about a recording, or about several compared: tables, plots, a 3D replay. Opens offline."""
 
@@ -128,7 +123,6 @@ class Report(MeasuredOptions, FileOptions):
         return tell(self.json, told, f"The report is {path} ({path.stat().st_size / 2**20:.2f} MiB).")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Video(FileOptions):
     """Write a video of a recording, or of several side by side, with the forces of the ground as arrows.
 

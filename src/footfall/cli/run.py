@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from footfall.cli.shared.result import LawOptions, conclude, simulate
@@ -13,7 +12,6 @@ if TYPE_CHECKING:
     from footfall.simulation import Simulation
 
 
-@dataclass(frozen=True, kw_only=True)
 class Run(TaskOptions, LawOptions):
     """Simulate a robot on a ground under a contact law.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -36,7 +35,6 @@ SHOWN = 12
 WIDEST = 12
 
 
-@dataclass(frozen=True, kw_only=True)
 class StudyOptions(JsonOption):
     """A study file, and where and by whom its cases are done."""
 
@@ -76,7 +74,6 @@ class StudyOptions(JsonOption):
         return found, perf_counter() - begin
 
 
-@dataclass(frozen=True, kw_only=True)
 class Sweep(StudyOptions):
     """Run every case of a study file and write one table with a row per case, as Parquet and as CSV.
 
@@ -161,7 +158,6 @@ def _show_table(table: SweepTable) -> None:
         say(message)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Design(StudyOptions):
     """Vary parameters of robot, foot and gait, and show the best compromises between several measures (the Pareto
     front).

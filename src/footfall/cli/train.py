@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -10,7 +9,6 @@ from footfall.cli.shared.output import kept_if_interrupted, print_facts, print_j
 from footfall.cli.shared.usage import JsonOption, argument, option
 
 
-@dataclass(frozen=True, kw_only=True)
 class Train(JsonOption):
     """Train a policy: to stand under pushes, to follow velocity commands, or to get up, for any robot.
 

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 from footfall.cli.run import Run
 from footfall.cli.shared.result import loaded, save
-from footfall.cli.shared.usage import argument, option
+from footfall.cli.shared.usage import Command, argument, option
 from footfall.given_numbers import Bounds
 
 
-@dataclass(frozen=True, kw_only=True)
-class Place:
+class Place(Command):
     """Where a view is served."""
 
     port: Annotated[int, Bounds(0, 65535)] = option(8080, "0 takes any free one")
     no_browser: bool = option(False, "do not open the browser, only print the address")
 
 
-@dataclass(frozen=True, kw_only=True)
 class View(Place):
     """Show recordings in the browser, with their contact forces; Ctrl-C ends it.
 
@@ -46,7 +43,6 @@ class View(Place):
         return 0
 
 
-@dataclass(frozen=True, kw_only=True)
 class LiveView(Place, Run):
     """Simulate a robot in the browser: drag a body to push it, pause, step, reset, change law, friction or
     speed; Ctrl-C ends it.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 STANDING = 2.0
 
 
-@dataclass(frozen=True, kw_only=True)
 class Walk(UnderControl):
     """Let a robot walk on two legs or on four, and report speed, distance, cost of transport and audit.
 
@@ -51,7 +50,6 @@ class Walk(UnderControl):
         return conclude(rec, self.out, json=self.json, facts=facts, **asdict(found))
 
 
-@dataclass(frozen=True, kw_only=True)
 class Follow(UnderControl):
     """Let a robot follow a motion of root and joints by whole-body control, and report the errors and the help.
 
@@ -99,7 +97,6 @@ class Follow(UnderControl):
         return conclude(rec, self.out, json=self.json, facts=facts, **told)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Demo(RobotOptions, OutOptions):
     """Let a robot walk five steps under the default contact law, and report what happened.
 

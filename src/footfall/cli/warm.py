@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 
 from footfall.cli.shared.output import sentences_bar, tell
 from footfall.cli.shared.usage import JsonOption
 from footfall.errors import FootfallError
 
 
-@dataclass(frozen=True)
 class Warm(JsonOption):
     """Compile the engine, many worlds, all laws, their solvers and the controllers ahead of time, so that no later
     start waits.

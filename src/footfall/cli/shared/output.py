@@ -9,11 +9,10 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from footfall.cli.shared.usage import option
+from footfall.cli.shared.usage import Command, option
 from footfall.files.json_values import json_value
 
 if TYPE_CHECKING:
@@ -263,8 +262,7 @@ def _at(row: AuditRow) -> str:
     return "" if nothing else f"{row.when:.4g} s"
 
 
-@dataclass(frozen=True, kw_only=True)
-class LawsOptions:
+class LawsOptions(Command):
     """Several laws."""
 
     laws: tuple[str, ...] = option(("all",), "which laws, see footfall laws", "all|NAME...")
@@ -275,8 +273,7 @@ class LawsOptions:
         return tuple(laws()) if self.laws == ("all",) else self.laws
 
 
-@dataclass(frozen=True, kw_only=True)
-class MeasuredOptions:
+class MeasuredOptions(Command):
     """Which file of forces, and what is what in it."""
 
     measured: Path | None = option(

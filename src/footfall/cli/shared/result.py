@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -146,7 +146,6 @@ def _force(newtons: float, weights: float | None, digits: int) -> str:
     return f"{newtons:.5g} N" + (f" = {weights:.{digits}f} x weight" if weighed else "")
 
 
-@dataclass(frozen=True, kw_only=True)
 class LawOptions(GroundOptions):
     """A robot on a ground under a law."""
 
@@ -161,7 +160,6 @@ class LawOptions(GroundOptions):
         return Simulation(robot, ground=self.chosen_ground(), law=law(self.law, **self.law_options), dt=self.dt)
 
 
-@dataclass(frozen=True, kw_only=True)
 class UnderControl(LawOptions, PushOptions, OutOptions):
     """A robot under the controller of a command, on a ground under a law."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from footfall.cli.shared.options import is_own, is_policy, own_controller
-from footfall.cli.shared.usage import JsonOption, UsageError, argument, in_unit, option
+from footfall.cli.shared.usage import Command, JsonOption, UsageError, argument, in_unit, option
 from footfall.given_numbers import NotNegative
 
 if TYPE_CHECKING:
@@ -62,8 +62,7 @@ def _body(name: str, robot: Robot) -> str:
     return names[0] if name in ROOT and name not in names else name
 
 
-@dataclass(frozen=True, kw_only=True)
-class PushOptions:
+class PushOptions(Command):
     """Pushes and turns."""
 
     push: tuple[str, ...] = option(
@@ -81,8 +80,7 @@ class PushOptions:
 GRID = re.compile(r"(\d+)\s*[xX]\s*(\d+)")
 
 
-@dataclass(frozen=True, kw_only=True)
-class RobotOptions:
+class RobotOptions(Command):
     """How a robot is loaded, apart from which it is."""
 
     pose: str | None = option(
@@ -128,7 +126,6 @@ class RobotOptions:
         return load_robot(robot, pose=_pose(self.pose), feet=self.feet, points=points, forward=forward, **parameters)
 
 
-@dataclass(frozen=True, kw_only=True)
 class RobotChoice(RobotOptions):
     """A robot, and how it is loaded."""
 
@@ -165,7 +162,6 @@ def _pose(text: str | None) -> Any:
         ) from None
 
 
-@dataclass(frozen=True, kw_only=True)
 class GroundOptions(RobotChoice):
     """A robot on a ground, and a step."""
 
@@ -183,7 +179,6 @@ class GroundOptions(RobotChoice):
         return made
 
 
-@dataclass(frozen=True, kw_only=True)
 class SettingOptions(GroundOptions):
     """A robot on a ground, with a controller and a step."""
 
@@ -210,7 +205,6 @@ class SettingOptions(GroundOptions):
         return named_controller(self.controller, **self.controller_options)
 
 
-@dataclass(frozen=True, kw_only=True)
 class OutOptions(JsonOption):
     """Where a recording is saved, and how the outcome is printed."""
 
@@ -228,7 +222,6 @@ class OutOptions(JsonOption):
             raise UsageError(f"a recording is in '{folder}' already: give another --out, or --overwrite to replace it")
 
 
-@dataclass(frozen=True, kw_only=True)
 class TaskOptions(SettingOptions, PushOptions, OutOptions):
     """A setting, what happens in it, and where the recording is saved."""
 

@@ -1,6 +1,6 @@
 """How a command is typed: its options and arguments read, its help, and errors of usage in one sentence each.
 
-A command is a dataclass whose fields are made by :func:`option` and :func:`argument`. What is typed follows one rule:
+The fields of a :class:`Command` are made by :func:`option` and :func:`argument`. What is typed follows one rule:
 ``--name`` or ``--name=value`` begins an option, which takes as many of the next words as its type says, an option of
 any number of values all up to the next name; what is left are the arguments.
 """
@@ -18,7 +18,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from itertools import zip_longest
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, dataclass_transform, get_args, get_origin, get_type_hints
 
 from footfall.errors import FootfallError
 from footfall.errors import UsageError as UsageError
@@ -43,14 +43,20 @@ def argument(metavar: str, about: str, default: Any = ...) -> Any:
     return option(default, about, metavar, name="")
 
 
-@dataclass(frozen=True, kw_only=True)
-class JsonOption:
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field, option, argument))
+class Command:
+    """What is typed for a command, or the options that some commands share: a frozen dataclass."""
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True, kw_only=True)(cls)
+
+
+class JsonOption(Command):
     """For people, or for programs."""
 
     json: bool = option(False, "print JSON")
 
 
-@dataclass(frozen=True, kw_only=True)
 class FileOptions(JsonOption):
     """A file that is written."""
 
