@@ -120,11 +120,11 @@ def test_bars_have_sensible_units_on_a_terminal(monkeypatch):
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
-    with progress_bar("ball", 5.0, "s") as move:
-        move(1.2345e-3)
-        move(2.5)
-    with progress_bar("sweep", 2000, "cases") as move:
-        move(1000)
+    with progress_bar("ball", "s") as move:
+        move(1.2345e-3, 5.0)
+        move(2.5, 5.0)
+    with progress_bar("sweep", "cases") as move:
+        move(1000, 2000)
     with sentences_bar("paper") as tell:
         tell("the third figure [bold]")
     shown = screen.getvalue()
@@ -137,7 +137,7 @@ def test_bars_have_sensible_units_on_a_terminal(monkeypatch):
 def test_where_there_is_no_terminal_sentences_are_lines(capsys):
     from footfall.cli.shared.output import progress_bar, sentences_bar
 
-    with progress_bar("ball", 5.0, "s") as move:
+    with progress_bar("ball", "s") as move:
         assert move is None
     with sentences_bar("paper") as tell:
         tell("the third figure")

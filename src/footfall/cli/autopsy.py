@@ -53,12 +53,12 @@ class Autopsy(Command):
 
         folder = self.out or Path(f"autopsy-{self.policy.stem}")
         stage = ""
-        with kept_if_interrupted(folder), progress_bar(f"autopsy of {self.policy.name}", 1, "of a round") as bar:
+        with kept_if_interrupted(folder), progress_bar(f"autopsy of {self.policy.name}", "of a round") as bar:
 
             def show(what: str, done: int, total: int) -> None:
                 nonlocal stage
                 if bar is not None:
-                    bar(done / max(1, total))
+                    bar(done, max(1, total))
                 elif what != stage:
                     say(f"{what}: {total} runs")
                 stage = what

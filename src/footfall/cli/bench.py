@@ -151,13 +151,13 @@ class Stress(LawsOptions):
         laws = coulomb_laws(self.chosen_laws())
         robots, grounds = self._robots(), self._grounds()
         found: list[Case] = []
-        with progress_bar("random states", len(laws) * len(robots) * len(grounds), "cases") as bar:
+        with progress_bar("random states", "cases") as bar:
             for case in random_states(laws, robots, grounds, self.count, seed=self.seed):
                 found.append(case)
                 if self.json:
                     print_json({"law": case.law, "robot": case.robot, "ground": case.ground, **asdict(case.outcome)})
                 if bar is not None:
-                    bar(len(found))
+                    bar(len(found), len(laws) * len(robots) * len(grounds))
         if not self.json:
             columns = ("law", *(f"{name}>" for name in STRESS_COLUMNS))
             print_table(columns, [[*key, *_outcome_cells(one)] for key, one in _summed(found, ("law",)).items()])

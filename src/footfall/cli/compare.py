@@ -40,7 +40,7 @@ class Compare(TaskOptions, LawsOptions, MeasuredOptions):
                 f"recordings are in '{self.out}' already: give another --out, or --overwrite to replace them"
             )
         robot, ground, chosen = self.chosen_robot(), self.chosen_ground(), self.chosen_laws()
-        with progress_bar(f"{len(chosen)} laws", len(chosen), "done") as bar:
+        with progress_bar(f"{len(chosen)} laws", "done") as bar:
             found = compare(
                 robot,
                 laws=chosen,
@@ -48,7 +48,7 @@ class Compare(TaskOptions, LawsOptions, MeasuredOptions):
                 controller=self.chosen_controller(),
                 pushes=self.chosen_pushes(robot),
                 qpos=self.start(robot, ground),
-                progress=None if bar is None else lambda done, _, __: bar(done),
+                progress=None if bar is None else lambda done, total, _: bar(done, total),
                 **given(self, "duration", "dt"),
             )
         if self.out is not None and found.recordings:

@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from footfall.cli.shared.output import LawsOptions, given, print_json, print_table, progress_bar, say
+from footfall.cli.shared.output import LawsOptions, given, print_json, print_table, say, sentences_bar
 from footfall.cli.shared.task import PushOptions, SettingOptions, parse_push
 from footfall.cli.shared.usage import JsonOption, option
 
@@ -44,14 +44,11 @@ class PushLimit(SettingOptions, PushOptions, LawsOptions, JsonOption):
         first = f"{FIRST * robot.weight:.3g}"
         texts = self.push or tuple(f"{first} N {way} base 0.1 s at 0.5 s" for way in ("x", "-x", "y", "-y"))
         pushes = [parse_push(text, robot) for text in texts]
-        with progress_bar(f"{robot.name}: laws", len(laws), "done") as bar:
+        with sentences_bar(robot.name) as report:
 
             def show(law: str, i: int, size: float, survived: bool) -> None:
-                if bar is None:
-                    push = f"{size:.4g} {texts[i].split(maxsplit=1)[-1]}"
-                    say(f"{law}: {push} {'is survived' if survived else 'is too much'}")
-                else:
-                    bar(laws.index(law))
+                push = f"{size:.4g} {texts[i].split(maxsplit=1)[-1]}"
+                report(f"{law}: {push} {'is survived' if survived else 'is too much'}")
 
             try:
                 limits = largest_pushes(robot, pushes, laws=laws, progress=show, **task)

@@ -65,12 +65,11 @@ class StudyOptions(JsonOption):
                 raise UsageError(f"{path} has no table [{name}]")
         return given
 
-    def done(self, work: Callable[..., Any], *given: Any, cases: int, what: str, **options: Any) -> tuple[Any, float]:
+    def done(self, work: Callable[..., Any], *given: Any, what: str, **options: Any) -> tuple[Any, float]:
         """What a study finds with a progress bar, and the s that it takes."""
         begin, places = perf_counter(), {"out": self.folder, "workers": self.workers, "scheduler": self.scheduler}
-        with kept_if_interrupted(self.folder), progress_bar(self.study.stem, cases, what) as bar:
-            progress = None if bar is None else lambda done, total: bar(done)
-            found = work(*given, **options, **places, progress=progress)
+        with kept_if_interrupted(self.folder), progress_bar(self.study.stem, what) as bar:
+            found = work(*given, **options, **places, progress=bar)
         return found, perf_counter() - begin
 
 
@@ -90,7 +89,6 @@ class Sweep(StudyOptions):
 
     def run(self) -> int:
         from footfall.study.sweep import Samples, sweep
-        from footfall.study.sweep.cases import make_cases
         from footfall.study.sweep.work import DEFAULT
 
         given = self.read(SECTIONS, ("simulation",))
@@ -102,18 +100,9 @@ class Sweep(StudyOptions):
                     raise UsageError(f"{self.study}: [samples] needs '{owed}'")
             samples = Samples(**samples)
         beside = None if given.get("table") is None else self.study.parent / given["table"]
-        seed = given.get("seed", 0)
-        cases = make_cases(given.get("grid"), samples, beside, seed)
-        table, took = self.done(
-            sweep,
-            given["simulation"],
-            cases=len(next(iter(cases.values()))),
-            what="cases",
-            table=cases,
-            measures=given.get("measures", DEFAULT),
-            seed=seed,
-            retry=self.retry,
-        )
+        options = {"measures": given.get("measures", DEFAULT), "seed": given.get("seed", 0), "retry": self.retry}
+        inputs = {"grid": given.get("grid"), "samples": samples, "table": beside}
+        table, took = self.done(sweep, given["simulation"], what="cases", **inputs, **options)
         keep_plot(lambda: table.plot(table.outputs[0]), self.plot)
         file = str(self.folder / "table.parquet")
         about = {"cases": len(table), "failed": table.failed, "table": file, "seconds": took}
@@ -182,7 +171,7 @@ class Design(StudyOptions):
                 raise UsageError(f"{self.study}: {name} is a whole number, not {value!r}")
         work = partial(design, **numbers)
         tables = (given["simulation"], given["vary"], given["goals"])
-        found, took = self.done(work, *tables, cases=numbers["cases"] * numbers["rounds"], what="designs")
+        found, took = self.done(work, *tables, what="designs")
         keep_plot(found.plot, self.plot if found.front.size else None)
         if self.json:
             print_json(found.to_dict() | {"folder": str(self.folder), "seconds": took})

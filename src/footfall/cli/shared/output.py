@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,13 +74,18 @@ def print_table(
     _print(table)
 
 
-def print_rows(rows: Sequence[Any], columns: Mapping[str, str] | None = None, *, title: str = "") -> None:
-    """Print values as the rows of a table; by the head of each column its field and, after a colon, format or unit.
+def print_rows(
+    rows: Sequence[Any], columns: Mapping[str, str | Callable[[Any], str]] | None = None, *, title: str = ""
+) -> None:
+    """Print values as the rows of a table; by the head of each column its field and, after a colon, format or unit, or
+    a function that gives its text.
 
     Without ``columns``, rows that are mappings have one for each of their names.
     """
 
-    def cell(row: Any, what: str) -> str:
+    def cell(row: Any, what: str | Callable[[Any], str]) -> str:
+        if not isinstance(what, str):
+            return what(row)
         name, _, form = what.partition(":")
         value = row[name] if isinstance(row, Mapping) else getattr(row, name)
         if value is None or value != value:  # there is no such number
@@ -157,36 +162,43 @@ def kept_if_interrupted(folder: os.PathLike[str]) -> Iterator[None]:
 
 
 @contextmanager
-def progress_bar(what: str, total: float, unit: str) -> Iterator[Callable[[float], None] | None]:
-    """A progress bar on stderr, called with the amount done; None where stderr is not a terminal."""
+def _bar(what: str, total: float | None, *columns: Any) -> Iterator[Callable[..., None]]:
+    """A bar on stderr with these columns; what is yielded changes it."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        yield partial(bar.update, bar.add_task(what, total=total))
+
+
+@contextmanager
+def progress_bar(what: str, unit: str) -> Iterator[Callable[[float, float], None] | None]:
+    """A progress bar on stderr, called with how much is done and how much there is; None where stderr is not a
+    terminal.
+    """
     if not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
     digits = ".2f" if unit == "s" else ".0f"  # seconds of simulated time, or things that are counted
     amount = TextColumn(f"{{task.completed:{digits}}} / {{task.total:g}} {unit}")
-    columns = (TextColumn("{task.description}"), BarColumn(), amount, TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=total)
-        yield lambda done: bar.update(task, completed=done)
+    with _bar(what, 0.0, TextColumn("{task.description}"), BarColumn(), amount, TimeRemainingColumn()) as change:
+        yield lambda done, total: change(completed=done, total=total)
 
 
 @contextmanager
 def share_bar(what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
-    """The same for work that reports both how much is done and how much there is; where stderr is not a terminal, a
-    line for every tenth.
-    """
+    """The same; where stderr is not a terminal, a line for every tenth."""
     tenths = [0]
 
-    def line(share: float) -> None:
-        if int(10.0 * share) > tenths[-1]:
-            tenths.append(int(10.0 * share))
-            say(f"{what}: {10 * tenths[-1]} % {unit}")
+    def line(done: float, total: float) -> None:
+        if (tenth := int(10.0 * done / total)) > tenths[-1]:
+            tenths.append(tenth)
+            say(f"{what}: {10 * tenth} % {unit}")
 
-    with progress_bar(what, 1.0, unit) as bar:
-        yield lambda done, total: (line if bar is None else bar)(done / total)
+    with progress_bar(what, unit) as bar:
+        yield bar or line
 
 
 @contextmanager
@@ -197,13 +209,11 @@ def sentences_bar(what: str) -> Iterator[Callable[[str], None]]:
     if not sys.stderr.isatty():
         yield say
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 
     columns = (BarColumn(bar_width=20), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda sentence: bar.update(task, description=sentence)
+    with _bar(what, None, *columns) as change:
+        yield lambda sentence: change(description=sentence)
 
 
 def quantity(value: float, unit: str) -> str:
@@ -215,11 +225,7 @@ def quantity(value: float, unit: str) -> str:
 
 def seconds(value: float) -> str:
     """A time in the unit that fits it."""
-    units = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6))
-    if value == 0 or not math.isfinite(value):
-        return f"{value:g} s"
-    unit, size = next((one for one in units if abs(value) >= 0.9999 * one[1]), units[-1])
-    return f"{value / size:.4g} {unit}"
+    return quantity(1e6 * value, "µs")
 
 
 def _console() -> Any:
@@ -232,28 +238,27 @@ def _print(item: Any) -> None:
     _console().print(item)
 
 
+AUDIT: dict[str, str | Callable[[AuditRow], str]] = {
+    "row": "name",
+    "worst>": lambda row: quantity(row.worst, row.unit),
+    "limit>": lambda row: quantity(row.limit, row.unit),
+    "at>": lambda row: _at(row),
+    "verdict": "verdict",
+}
+
+
 def show_audit(audit: Audit) -> None:
     """Every row of an audit, with what it asks."""
-    rows = [[row.name, *_worst_and_limit(row), _at(row), row.verdict, row.meaning] for row in audit.rows]
     verdict = "passes" if audit.passed else audit.summary + (f" ({audit.remedy})" if audit.remedy else "")
-    columns = ("row", "worst>", "limit>", "at>", "verdict", "what it asks")
-    print_table(columns, rows, title=f"Audit of {audit.title}: {verdict}")
+    print_rows(audit.rows, AUDIT | {"what it asks": "meaning"}, title=f"Audit of {audit.title}: {verdict}")
 
 
 def show_notes(audits: Mapping[str, Audit]) -> None:
     """The rows of several audits that have a note, are not known or fail."""
-    rows = [
-        [label, row.name, *_worst_and_limit(row), _at(row), row.verdict]
-        for label, audit in audits.items()
-        for row in audit.rows
-        if row.verdict not in ("pass", "by design")
-    ]
-    if rows:
-        print_table(("audit", "row", "worst>", "limit>", "at>", "verdict"), rows)
-
-
-def _worst_and_limit(row: AuditRow) -> tuple[str, str]:
-    return quantity(row.worst, row.unit), quantity(row.limit, row.unit)
+    notes = [(a, row) for a, one in audits.items() for row in one.rows if row.verdict not in ("pass", "by design")]
+    of = {id(row): label for label, row in notes}
+    if notes:
+        print_rows([row for _, row in notes], {"audit": lambda row: of[id(row)], **AUDIT})
 
 
 def _at(row: AuditRow) -> str:

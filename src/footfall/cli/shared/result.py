@@ -32,7 +32,8 @@ def simulate(sim: Simulation, duration: float, *, folder: Path | None, **options
         warnings.filterwarnings("ignore", "diverged at|energy from nowhere", FootfallWarning)
         sim.run(0.0, **options | {"pushes": (), "record_dt": None})  # compiles, so that the wall time is of the run
         try:
-            with progress_bar(sim.robot.name, duration, "s") as progress:
+            with progress_bar(sim.robot.name, "s") as bar:
+                progress = None if bar is None else lambda done: bar(done, duration)
                 return sim.run(duration, progress=progress, **options)
         except (FootfallError, KeyboardInterrupt) as error:
             rec: Recording | None = getattr(error, "recording", None)
@@ -123,8 +124,8 @@ def show(rec: Recording, found: dict[str, Any], saved: Path | None, others: Mapp
 
 def save(rec: Recording, folder: str | Path) -> Path:
     """Save a recording, to the end also where Ctrl-C is pressed; returns the path as it was typed, to be copied."""
-    with to_the_end(), progress_bar(f"saving {len(rec)} samples", 1.0, "") as progress:
-        rec.save(folder, progress=progress)
+    with to_the_end(), progress_bar(f"saving {len(rec)} samples", "") as bar:
+        rec.save(folder, progress=None if bar is None else lambda done: bar(done, 1.0))
     return Path(folder)
 
 
