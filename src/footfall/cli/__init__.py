@@ -124,8 +124,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         warnings.showwarning = partial(_show_warning, set())
         try:
             return _dispatch(args)
-        except SystemExit as leave:  # of --help
-            return int(leave.code or 0)
         except BrokenPipeError:  # `footfall laws | head`: the reader has gone, and Python shall not complain at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 1
@@ -190,11 +188,12 @@ def _dispatch(args: list[str]) -> int:
     if name not in COMMANDS:
         kind = "option" if name.startswith("-") else "command"
         raise UsageError(f"no {kind} '{name}': {did_you_mean(name, COMMANDS)}")
-    return _parse(name, rest).run()
+    command = _parse(name, rest)
+    return 0 if command is None else command.run()
 
 
 def _parse(name: str, args: list[str]) -> Any:
-    """The command with what was typed for it."""
+    """The command with what was typed for it; None if that was --help, which is printed."""
     from footfall.cli.shared.options import chosen_options, who_has
     from footfall.cli.shared.usage import help_of, options_of, values_of
 
@@ -202,7 +201,7 @@ def _parse(name: str, args: list[str]) -> Any:
     options = [*options_of(command), *chosen_options(command, args)]
     if "--help" in args or "-h" in args:
         print(help_of(f"footfall {name}", getdoc(command) or "", options), end="")
-        raise SystemExit(0)
+        return None
     try:
         typed = values_of(options, args, name, lambda option: who_has(option, command, options))
     except UsageError as error:

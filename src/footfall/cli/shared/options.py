@@ -93,9 +93,11 @@ def _of_class(group: str, of: type, taken: Mapping[str, Any] | None = None) -> l
     hints, notes, found = get_type_hints(of), described_fields(of), []
     for one in fields(of):
         hint = one.metadata.get("typed", hints[one.name])
-        if group == "law" or "typed" in one.metadata or hint in (int, float, str, bool, float | None, str | None):
-            alias = "" if taken is None or one.name in taken else f"--{one.name.replace('_', '-')}"
-            found.append(_option(group, one.name, hint, default_of(one), notes.get(one.name, ""), alias))
+        alias = "" if taken is None or one.name in taken else f"--{one.name.replace('_', '-')}"
+        made = _option(group, one.name, hint, default_of(one), notes.get(one.name, ""), alias)
+        plain = hint in (int, float, str, bool, float | None, str | None) or "typed" in one.metadata
+        if plain or (group == "law" and made.is_typeable):
+            found.append(made)
     return found
 
 

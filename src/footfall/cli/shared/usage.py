@@ -118,14 +118,10 @@ class Option:
         pair: tuple[str, str] | None = None,
     ) -> None:
         self.key, self.default, self.about, self.unit, self.pair = key, default, about, unit, pair
-        kind, *more = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-        if get_origin(kind) in (UnionType, Union):
-            kind = next(one for one in get_args(kind) if one is not NoneType)
+        kind, self.bounds = _plain(hint)
         row = get_args(kind) if get_origin(kind) is tuple else (get_args(kind)[1], ...) if pair else ()
-        #: Of one value.
-        self.type = row[0] if row else kind
+        self.type = row[0] if row else kind  # of one value
         self.choices = get_args(self.type) if get_origin(self.type) is Literal else ()
-        self.bounds = next((one for one in more if isinstance(one, Bounds)), None)
         #: Whether there may be any number of values, and how many follow one name.
         self.many = Ellipsis in row
         self.count = 0 if kind is bool else 1 if repeats else math.inf if self.many else len(row) or 1
@@ -133,14 +129,14 @@ class Option:
         own = f"--{room}{dot}{'no-' * (default is True)}{(name or last).replace('_', '-')}"
         #: How it may be typed; an argument has no names.
         self.names = () if name == "" else (alias, own) if alias else (own,)
-        usual = (
-            "|".join(self.choices)
-            or unit
-            or (pair[1].partition(",")[0] if pair else "")
-            or PLACEHOLDERS.get(self.type, "")
-        )
+        usual = pair[1].partition(",")[0] if pair else "|".join(self.choices) or unit or PLACEHOLDERS.get(self.type, "")
         self.metavar = metavar or " ".join([usual] * (len(row) or 1)).replace(f" {usual}", "...", self.many)
         self.note = ("(repeatable)" if repeats else _note(default, self.owed)) if note is None else note
+
+    @property
+    def is_typeable(self) -> bool:
+        """Whether a value can be made of a word."""
+        return self.type is bool or self.type in PLACEHOLDERS or bool(self.choices)
 
     @property
     def owed(self) -> bool:
@@ -181,11 +177,11 @@ class Option:
         except ValueError:
             raise self._refused(f", and not '{text}'") from None
         if isinstance(value, float | int):
-            bounds = self.bounds or Bounds()
-            least, most = bounds.ends if self.bounds else (-math.inf, math.inf)
-            if not least <= value <= most:
+            least, most = self.bounds.ends if self.bounds else (-math.inf, math.inf)
+            if not least <= value <= most:  # as NaN never is
                 kind = ONE[int] if self.type is int else f"a {'finite ' * math.isinf(value)}number"
-                raise FootfallError(f"{self.shown} takes {f'{kind} {bounds}'.rstrip()}, and not '{text}'")
+                wanted = f"{kind} {self.bounds or ''}".rstrip()
+                raise FootfallError(f"{self.shown} takes {wanted}, and not '{text}'")
         return value
 
     def _refused(self, instead: str = "") -> UsageError:
@@ -195,6 +191,14 @@ class Option:
         elif self.count > 1 and self.type in ROW:
             wanted = f"{'two ' * (self.count == 2)}{ROW[self.type]}"
         return UsageError(f"{self.shown} takes {wanted}{instead} ({self.about})")
+
+
+def _plain(hint: Any) -> tuple[Any, Bounds | None]:
+    """A type without its bounds and without None, and the bounds."""
+    kind, *more = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    if get_origin(kind) in (UnionType, Union):
+        kind = next(one for one in get_args(kind) if one is not NoneType)
+    return kind, next((one for one in more if isinstance(one, Bounds)), None)
 
 
 def _note(default: Any, owed: bool) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-import mujoco
 import numpy as np
 
 from footfall import measure
@@ -19,6 +18,7 @@ from footfall.measure.common import normal_force, tangential, threshold
 from footfall.measure.forces import measured_feet
 from footfall.record import Record
 from footfall.robot.facing import axis_words
+from footfall.robot.model import AT_JOINT, HINGE, SLIDE
 from footfall.show.panels import (
     ABOVE,
     BELOW,
@@ -221,7 +221,6 @@ def _initials(name: str) -> str:
 # ---- joints: a panel for each, left and right of a pair in one ------------------------------------------------------
 
 
-SLIDE, HINGE = int(mujoco.mjtJoint.mjJNT_SLIDE), int(mujoco.mjtJoint.mjJNT_HINGE)
 SIDE = re.compile(r"^(left|right|l|r)[_\-. ]|[_\-. ](left|right|l|r)$", re.IGNORECASE)
 
 
@@ -319,22 +318,10 @@ def _aims(rec: Record) -> dict[int, np.ndarray]:
         wanted = np.broadcast_to(target, (len(rec), model.nu))
     if wanted is not None and wanted.shape == (len(rec), model.nu):
         return {int(model.actuator_trnid[i, 0]): wanted[:, i] for i in range(model.nu)}
-    return {joint: rec.ctrl[:, actuator] for joint, actuator in _servos(rec).items()}
-
-
-def _servos(rec: Record) -> dict[int, int]:
-    """The actuator that holds each joint at its control, by joint."""
-    model = rec.robot.model
-    direct = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
-    return {
-        int(model.actuator_trnid[i, 0]): i
-        for i in range(model.nu)
-        if model.actuator_trntype[i] in direct
-        and model.actuator_biastype[i] == int(mujoco.mjtBias.mjBIAS_AFFINE)
-        and np.isclose(model.actuator_gainprm[i, 0], -model.actuator_biasprm[i, 1])
-        and model.actuator_gainprm[i, 0] != 0.0
-        and model.actuator_gear[i, 0] == 1.0
-    }
+    gain, bias = model.actuator_gainprm[:, 0], model.actuator_biasprm[:, 1]
+    servos = np.isin(model.actuator_trntype, AT_JOINT) & (gain != 0.0) & np.isclose(gain, -bias)
+    held = np.flatnonzero(servos & (model.actuator_gear[:, 0] == 1.0))  # at its control, and not at a multiple of it
+    return {int(model.actuator_trnid[i, 0]): rec.ctrl[:, i] for i in held}
 
 
 # ---- energy ---------------------------------------------------------------------------------------------------------
