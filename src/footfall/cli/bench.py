@@ -20,7 +20,7 @@ from footfall.cli.shared.output import (
     text_of,
 )
 from footfall.cli.shared.usage import Command, JsonOption, argument, option
-from footfall.errors import FootfallError
+from footfall.errors import FootfallError, did_you_mean
 from footfall.files.atomic_write import write_text
 from footfall.files.html_table import markdown_row, markdown_table
 from footfall.given_numbers import Bounds, Count, Whole
@@ -175,7 +175,6 @@ class Stress(LawsOptions):
         return [*(load_robot(name) for name in names if name not in ("all", "chance")), *made]
 
     def _grounds(self) -> dict[str, Ground]:
-        from footfall.errors import did_you_mean
         from footfall.study.bench.stress import rough_grounds
 
         known = rough_grounds()
@@ -300,7 +299,6 @@ class Survey(LawsOptions, JsonOption):
 
     def _pictures(self, robots: list[Robot]) -> str:
         """Draw the robots that walk; returns the pictures as Markdown."""
-        from footfall.errors import FootfallError
         from footfall.show.video import write_picture
         from footfall.study.outcomes import in_mid_step
 

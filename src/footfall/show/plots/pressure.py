@@ -87,18 +87,12 @@ def _over_time(runs: Runs, axis: int) -> Panel:
         ]
     return Panel(
         title=f"{what}, {'xy'[axis]}",
-        label=_axis_labels(runs)[axis],
+        label=f"{axis_words(next(iter(runs.values())).robot.forward)[axis]}, {'xy'[axis]}",  # as the first robot faces
         unit="m",
         curves=tuple(curves),
         bands=tuple(Band("support", rec.time, *_support(rec, axis), run=c.run) for rec, c in each_run(runs)),
         narrow=0.01,
     )
-
-
-def _axis_labels(runs: Runs) -> tuple[str, str]:
-    """Labels of the world's x and y axes as the robot of the first recording faces: "forward, x"."""
-    along, aside = axis_words(next(iter(runs.values())).robot.forward)
-    return f"{along}, x", f"{aside}, y"
 
 
 def _ending(text: str, room: int) -> str:
