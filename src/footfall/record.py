@@ -25,6 +25,7 @@ from footfall.ground import Ground
 from footfall.robot import Robot
 
 
+@public
 @dataclass(frozen=True)
 class Failure:
     """Why a run ended early.

@@ -42,7 +42,7 @@ from footfall.robot import Robot
 
 #: Prefix of the columns of signals.
 SIGNAL = "signals."
-MODES = (0, 2)
+MODES = (0, 1, 2)
 #: Bytes of samples that are packed or unpacked at once: the memory of saving and loading beside the recording itself.
 AT_ONCE = 2**26
 
@@ -72,21 +72,24 @@ def read_samples(
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """The arrays and the signals of a recording whose pages are where the manifest says.
 
-    A ``RecordingError`` says what does not fit.
+    A ``RecordingError`` says what does not fit. Samples that exceed the machine's memory are refused before they are
+    read: a small file may unpack to any size.
     """
-    shapes = array_shapes(robot, samples, others) | {
-        SIGNAL + name: (samples, *shape) for name, shape in signals.items()
-    }
-    _check_memory(path, shapes)
+    shapes = array_shapes(robot, samples, others)
+    shapes |= {SIGNAL + name: (samples, *shape) for name, shape in signals.items()}
+    needed, memory = 8 * sum(map(math.prod, shapes.values())), machine_memory()
+    if needed > memory:
+        raise RecordingError(
+            f"the samples '{path}' take {needed / 2**30:.3g} GiB, and this machine has {memory / 2**30:.3g} GiB"
+        )
     try:
         arrays = _arrays(path, [Group(*group) for group in groups], shapes, samples)
     except (ValueError, TypeError, KeyError, OverflowError, OSError, MemoryError) as error:
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
         raise RecordingError(f"the samples '{path}' are damaged: {reason}") from error
-    time, mode = arrays["time"], arrays["mode"]
-    if not np.isfinite(time).all() or (np.diff(time) < 0.0).any():
+    if not np.isfinite(arrays["time"]).all() or (np.diff(arrays["time"]) < 0.0).any():
         raise RecordingError(f"the samples '{path}' are damaged: their times do not follow each other")
-    if mode.size and not (mode.min() >= MODES[0] and mode.max() <= MODES[1]):
+    if not np.isin(arrays["mode"], MODES).all():
         raise RecordingError(f"the samples '{path}' are damaged: a mode is none of 0, 1, 2")
     measured = {name: arrays.pop(SIGNAL + name) for name in signals}
     return arrays, measured
@@ -253,83 +256,61 @@ def _checksum(content: Mapping[str, Any], what: str) -> str:
 
 
 def restored(
-    content: Mapping[str, Any], files: Mapping[str, bytes], folder: Path
-) -> tuple[dict[str, Any], int, dict[str, tuple[int, ...]]]:
-    """Arguments of a ``Record`` that a manifest and the robot's files describe, the number of samples, and the shape
-    of a sample of each signal; a ``RecordingError`` says what is invalid.
-    """
-    try:
-        return _restored(content, files)
-    except FootfallError as error:
-        raise RecordingError(f"the manifest of the recording '{folder}' is damaged: {error}") from error
-    except Exception as error:  # it may hold anything, and robots, grounds and laws are made from it
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise RecordingError(f"the manifest of the recording '{folder}' is damaged: {reason}") from error
-
-
-def _restored(
     content: Mapping[str, Any], files: Mapping[str, bytes]
 ) -> tuple[dict[str, Any], int, dict[str, tuple[int, ...]]]:
-    info = dict(_mapping(content, "info"))
+    """Arguments of a ``Record`` that a manifest and the robot's files describe, the number of samples, and the shape
+    of a sample of each signal. A manifest may hold anything, so that any error may come of it.
+    """
     own: dict[str, Any] = {"assets": dict(files), "mjb": None}
-    if _mapping(content, "robot").get("mjcf") is None:
+    if _entry(content, "robot", _is_object, "object").get("mjcf") is None:
         own["mjb"] = own["assets"].pop(BINARY, None)
-    robot = Robot.from_dict(own | dict(_mapping(content, "robot")))
-    others = [_count(point, "a point") for point in content.get("other_points", ())]
-    if sorted(set(others)) != others or (others and others[-1] >= len(robot.others)):
+    robot = Robot.from_dict(own | dict(content["robot"]))
+    others = content.get("other_points", [])
+    if not all(map(_is_count, others)) or sorted(set(others)) != others or max(others, default=-1) >= len(robot.others):
         raise RecordingError(f"its other points are {_shown(others)}, and the robot has {len(robot.others)}")
     described = {
         "robot": robot,
         "other_points": np.array(others, dtype=int),
-        "ground": Ground.from_dict(_mapping(content, "ground")),
-        "law": _law(_mapping(content, "law")),
-        "dt": _step(content["dt"]),
+        "ground": Ground.from_dict(_entry(content, "ground", _is_object, "object")),
+        "law": _law(_entry(content, "law", _is_object, "object")),
+        "dt": float(_entry(content, "dt", _is_step, "step in s")),
         "pushes": tuple(map(Push.from_dict, content["pushes"])),
-        "failure": None if content["failure"] is None else _failure(_mapping(content, "failure")),
-        "info": info,
+        "failure": None if content["failure"] is None else Failure(**content["failure"]),
+        "info": dict(_entry(content, "info", _is_object, "object")),
     }
-    shapes = _mapping(content, "signals") if "signals" in content else {}
-    signals = {name: tuple(_count(n, f"a length of signal '{name}'") for n in shapes[name]) for name in shapes}
-    return described, _count(content["samples"], "samples"), signals
+    shapes = _entry(content, "signals", _is_object, "object") if "signals" in content else {}
+    signals = {name: tuple(shape) for name, shape in shapes.items()}
+    if any(not all(map(_is_count, shape)) for shape in signals.values()):
+        raise RecordingError(f"its 'signals' are {_shown(shapes)} and no numbers of things")
+    return described, _entry(content, "samples", _is_count, "number of things"), signals
 
 
-def _mapping(content: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    value = content[key]
-    if not isinstance(value, Mapping):
-        raise RecordingError(f"its '{key}' is {_shown(value)} and no object")
-    return value
+def _entry(content: Mapping[str, Any], key: str, wanted: Callable[[Any], bool], what: str) -> Any:
+    """An entry of a manifest, or an error if it is not what is wanted."""
+    if not wanted(content[key]):
+        raise RecordingError(f"its '{key}' is {_shown(content[key])} and no {what}")
+    return content[key]
 
 
-def _count(value: Any, what: str) -> int:
-    if not (is_whole(value, 0) and value < 2**40):
-        raise RecordingError(f"{what} is {_shown(value)} and no number of things")
-    return value
+def _is_object(value: Any) -> bool:
+    return isinstance(value, Mapping)
 
 
-def _step(value: Any) -> float:
-    if isinstance(value, bool) or not (is_number(value) and value > 0.0):
-        raise RecordingError(f"dt is {_shown(value)} and no step in s")
-    return float(value)
+def _is_count(value: Any) -> bool:
+    return is_whole(value, 0) and value < 2**40
 
 
-def _failure(value: Mapping[str, Any]) -> Failure:
-    failure = Failure(**value)
-    if not isinstance(failure.time, int | float) or not all(
-        isinstance(text, str) for text in (failure.cause, failure.joint, failure.message)
-    ):
-        raise RecordingError("its 'failure' does not hold time, cause, joint and message")
-    return failure
+def _is_step(value: Any) -> bool:
+    return not isinstance(value, bool) and is_number(value) and value > 0.0
 
 
 def _law(description: Mapping[str, Any]) -> Law:
-    name = description["name"]
-    if not isinstance(name, str):
-        raise RecordingError(f"its law is called {_shown(name)}, which is not a name")
-    # Options are hashable, so what JSON holds as a list was a tuple.
-    options = {key: tuple(v) if isinstance(v, list) else v for key, v in description.items() if key != "name"}
     try:
         return make_law(description)
     except LawError:
+        name = _entry(description, "name", lambda given: isinstance(given, str), "name of a law")
+        # Options are hashable, so what JSON holds as a list was a tuple.
+        options = {key: tuple(v) if isinstance(v, list) else v for key, v in description.items() if key != "name"}
         return UnknownLaw(name=name, given=options)
 
 
@@ -480,24 +461,26 @@ def _read(folder: Path) -> Record:
         cut = ", only what a save left that was interrupted" if left else ""
         raise RecordingError(f"'{folder}' is not a recording: it has no {MANIFEST}{cut}")
     content = parsed(_content(manifest), folder)
-    described, count, shapes = restored(content, _robot_files(folder, content.get("files")), folder)
-    samples, digest = _samples(folder, _checksum(content, "samples"))
-    if digest != _checksum(content, "samples"):
-        raise RecordingError(f"the samples '{samples}' are damaged: they are not those that were saved")
-    others = len(described["other_points"])
+    files = _robot_files(folder, content.get("files"))
+    try:
+        described, count, shapes = restored(content, files)
+    except Exception as error:  # robots, grounds and laws are made from it
+        kind = "" if isinstance(error, FootfallError) else f"{type(error).__name__}: "
+        reason = " ".join(f"{kind}{error}".split())
+        raise RecordingError(f"the manifest of the recording '{folder}' is damaged: {reason}") from error
+    samples, others = _samples(folder, _checksum(content, "samples")), len(described["other_points"])
     arrays, signals = read_samples(samples, content.get("groups"), described["robot"], others, count, shapes)
     return Record(**described, signals=signals, **arrays)
 
 
-def _samples(folder: Path, digest: str) -> tuple[Path, str]:
-    """The samples of that digest, of an interrupted save where they are not in place yet, and the digest they have."""
-    following = _own_file(folder, NEXT)
-    if following is not None and file_digest(following) == digest:
-        return following, digest
-    samples = _own_file(folder, SAMPLES)
-    if samples is None:
+def _samples(folder: Path, digest: str) -> Path:
+    """The samples of that digest, which an interrupted save may have left under another name."""
+    for found in filter(None, [_own_file(folder, name) for name in (NEXT, SAMPLES)]):
+        if file_digest(found) == digest:
+            return found
+    if not (folder / SAMPLES).exists():
         raise RecordingError(f"the recording '{folder}' has no {SAMPLES}")
-    return samples, file_digest(samples)
+    raise RecordingError(f"the samples '{folder / SAMPLES}' are damaged: they are not those that were saved")
 
 
 def _robot_files(folder: Path, digest: Any) -> dict[str, bytes]:
