@@ -31,7 +31,7 @@ import numpy as np
 
 from footfall.errors import RobotError
 from footfall.robot.built_in import parts
-from footfall.robot.built_in.parts import COLOURS, DARK, FROM_HEIGHT, GREY, SIDES, X, Y, Z, add_solid, set_inertial
+from footfall.robot.built_in.parts import COLOURS, DARK, FROM_HEIGHT, GREY, SIDES, Hinge, add_solid, set_inertial
 
 POUND = 0.45359237  # kg
 
@@ -97,44 +97,28 @@ class Frustum(NamedTuple):
         return np.array([across, across, along])
 
 
-class EllipticalCylinder(NamedTuple):
-    """A right cylinder on an ellipse: kg, m; half its depth along x, half its width along y."""
+class Solid(NamedTuple):
+    """An ellipsoid, or a cylinder on an ellipse that stands on end: kg; half its depth, width and height, m."""
 
     mass: float
-    height: float
-    half_depth: float
-    half_width: float
+    shape: str
+    half: tuple[float, float, float]
 
     @property
     def inertia(self) -> np.ndarray:
         """(3,) about the centre, kg m2."""
-        x, y, z = self.half_depth**2 / 4, self.half_width**2 / 4, self.height**2 / 12
-        return self.mass * np.array([y + z, x + z, x + y])
-
-
-class Spheroid(NamedTuple):
-    """An ellipsoid of revolution about z: kg, m; a ball where both half axes are the same."""
-
-    mass: float
-    half_height: float
-    radius: float
-
-    @property
-    def inertia(self) -> np.ndarray:
-        """(3,) about the centre, kg m2."""
-        across = self.mass / 5 * (self.radius**2 + self.half_height**2)
-        return np.array([across, across, 0.4 * self.mass * self.radius**2])
+        return parts.inertia_of(self.mass, self.shape, 2.0 * np.array(self.half))
 
 
 class Physique(NamedTuple):
     """The solids of one man, limbs of one side."""
 
-    head: Spheroid
-    trunk: EllipticalCylinder
-    pelvis: EllipticalCylinder
+    head: Solid
+    trunk: Solid
+    pelvis: Solid
     upper_arm: Frustum
     forearm: Frustum
-    hand: Spheroid
+    hand: Solid
     thigh: Frustum
     shank: Frustum
     foot: Frustum
@@ -164,20 +148,20 @@ def physique(mass: float, stature: float, foot_length: float) -> Physique:
         top, end = frustum_radii(masses[name] / DENSITY[name], length, CENTRE[name])
         return Frustum(masses[name], length, top, end)
 
-    def cylinder(name: str, height: float) -> EllipticalCylinder:
+    def cylinder(name: str, height: float) -> Solid:
         section, width = masses[name] / (DENSITY["trunk"] * height), HIP_BREADTH * stature
-        return EllipticalCylinder(masses[name], height, section / (math.pi * width / 2), width / 2)
+        return Solid(masses[name], "cylinder", (section / (math.pi * width / 2), width / 2, height / 2))
 
     half_head = (1 - SHOULDER_HEIGHT) / 2 * stature
     head_radius = math.sqrt(0.75 * masses["head"] / (math.pi * DENSITY["head"] * half_head))
     fist = (0.75 * masses["hand"] / (math.pi * DENSITY["hand"])) ** (1 / 3)
     return Physique(
-        head=Spheroid(masses["head"], half_head, head_radius),
+        head=Solid(masses["head"], "ellipsoid", (head_radius, head_radius, half_head)),
         trunk=cylinder("trunk", (SHOULDER_HEIGHT - WAIST_HEIGHT) * stature),
         pelvis=cylinder("pelvis", (WAIST_HEIGHT - CROTCH_HEIGHT) * stature),
         upper_arm=frustum("upper arm", UPPER_ARM * stature),
         forearm=frustum("forearm", FOREARM * stature),
-        hand=Spheroid(masses["hand"], fist, fist),
+        hand=Solid(masses["hand"], "ellipsoid", (fist, fist, fist)),
         thigh=frustum("thigh", (HIP_HEIGHT - KNEE_HEIGHT) * stature),
         shank=frustum("shank", (KNEE_HEIGHT - ANKLE_HEIGHT) * stature),
         foot=frustum("foot", foot_length),
@@ -193,9 +177,7 @@ def frustum_radii(volume: float, length: float, centre: float) -> tuple[float, f
     return top, t * top
 
 
-def joined(
-    first: Frustum | EllipticalCylinder, at: float, second: Spheroid, second_at: float
-) -> tuple[float, float, np.ndarray]:
+def joined(first: Frustum | Solid, at: float, second: Solid, second_at: float) -> tuple[float, float, np.ndarray]:
     """Two solids on one z axis as one: mass in kg, height of the centre in m, (3,) inertia about it in kg m2."""
     mass = first.mass + second.mass
     centre = (first.mass * at + second.mass * second_at) / mass
@@ -208,15 +190,16 @@ POINTS = (6, 3)  # along and across the sole
 LEAST_MASS = 30.0  # kg; Barter's regressions are for adults and do not hold below
 RING = 20  # corners of a circle, in the drawing
 
-# rotation, axis, limits in rad, largest torque in N m at 75 kg and 1.75 m; of the joint at each body's origin
-JOINTS: dict[str, tuple[tuple[str, list[int], list[float], float], ...]] = {
-    "waist": (("yaw", Z, [-0.8, 0.8], 150.0), ("roll", X, [-0.6, 0.6], 250.0), ("pitch", Y, [-0.5, 1.2], 250.0)),
-    "shoulder": (("pitch", Y, [-3.0, 0.9], 100.0), ("roll", X, [-0.5, 2.6], 100.0), ("yaw", Z, [-1.2, 1.2], 60.0)),
-    "elbow": (("pitch", Y, [-2.5, 0.1], 80.0), ("roll", X, [-0.2, 0.2], 60.0), ("yaw", Z, [-1.4, 1.4], 40.0)),
-    "hip": (("yaw", Z, [-0.8, 0.8], 120.0), ("roll", X, [-0.7, 0.7], 200.0), ("pitch", Y, parts.HIP_RANGE, 250.0)),
-    "knee": (("pitch", Y, parts.KNEE_RANGE, 250.0), ("roll", X, [-0.2, 0.2], 150.0), ("yaw", Z, [-0.5, 0.5], 100.0)),
-    "ankle": (("pitch", Y, parts.ANKLE_RANGE, 200.0), ("roll", X, [-0.6, 0.6], 150.0), ("yaw", Z, [-0.5, 0.5], 100.0)),
+# rotation, limits in rad, largest torque in N m at 75 kg and 1.75 m; of the joint at each body's origin
+JOINTS = {
+    "waist": (("yaw", (-0.8, 0.8), 150.0), ("roll", (-0.6, 0.6), 250.0), ("pitch", (-0.5, 1.2), 250.0)),
+    "shoulder": (("pitch", (-3.0, 0.9), 100.0), ("roll", (-0.5, 2.6), 100.0), ("yaw", (-1.2, 1.2), 60.0)),
+    "elbow": (("pitch", (-2.5, 0.1), 80.0), ("roll", (-0.2, 0.2), 60.0), ("yaw", (-1.4, 1.4), 40.0)),
+    "hip": (("yaw", (-0.8, 0.8), 120.0), ("roll", (-0.7, 0.7), 200.0), ("pitch", parts.HIP_RANGE, 250.0)),
+    "knee": (("pitch", parts.KNEE_RANGE, 250.0), ("roll", (-0.2, 0.2), 150.0), ("yaw", (-0.5, 0.5), 100.0)),
+    "ankle": (("pitch", parts.ANKLE_RANGE, 200.0), ("roll", (-0.6, 0.6), 150.0), ("yaw", (-0.5, 0.5), 100.0)),
 }
+AXES = {"roll": "x", "pitch": "y", "yaw": "z"}
 
 
 @dataclass(frozen=True)
@@ -267,9 +250,7 @@ def build(p: Parameters) -> tuple[mujoco.MjSpec, dict[str, tuple[str, np.ndarray
         _add_leg(spec, pelvis, side, man, p)
     if p.assist:
         _add_assist(spec, p)
-    legs = [f"{side}_{joint}_pitch" for side in SIDES for joint in ("hip", "knee", "ankle")]
-    middle = (0.5 - ANKLE_FROM_HEEL) * p.foot_length
-    parts.set_home(spec, p.knee, legs, height_joint="root_z" if p.planar else "base", sole_middle=middle)
+    parts.set_home(spec, p.knee, (0.5 - ANKLE_FROM_HEEL) * p.foot_length)
     along = np.linspace(-ANKLE_FROM_HEEL, 1 - ANKLE_FROM_HEEL, POINTS[0]) * p.foot_length
     across = np.linspace(-0.5, 0.5, POINTS[1]) * p.foot_width
     sole = np.array([[x, y, -ANKLE_HEIGHT * p.stature] for x in along for y in across])
@@ -281,40 +262,40 @@ def _dress_pelvis(spec: mujoco.MjSpec, pelvis: Any, man: Physique, p: Parameters
     solid = man.pelvis
     low, high = (CROTCH_HEIGHT - HIP_HEIGHT) * p.stature, (WAIST_HEIGHT - HIP_HEIGHT) * p.stature
     set_inertial(pelvis, solid.mass, [0, 0, (low + high) / 2], list(solid.inertia))
-    rings = [_ring(z, solid.half_depth, solid.half_width) for z in (low, high)]
+    rings = [_ring(z, *solid.half[:2]) for z in (low, high)]
     _add_mesh(spec, pelvis, "pelvis", "pelvis", rings, DARK)
 
 
 def _add_trunk(spec: mujoco.MjSpec, pelvis: Any, man: Physique, p: Parameters) -> Any:
     """Trunk and head; the origin lies at the waist."""
     trunk = pelvis.add_body(name="trunk", pos=[0, 0, (WAIST_HEIGHT - HIP_HEIGHT) * p.stature])
-    chest, head = man.trunk, man.head
-    head_at = chest.height + head.half_height
-    mass, centre, inertia = joined(chest, chest.height / 2, head, head_at)
+    height, (radius, _, half_head) = 2 * man.trunk.half[2], man.head.half
+    head_at = height + half_head
+    mass, centre, inertia = joined(man.trunk, height / 2, man.head, head_at)
     set_inertial(trunk, mass, [0, 0, centre], list(inertia))
-    rings = [_ring(z, chest.half_depth, chest.half_width) for z in (0.0, chest.height)]
+    rings = [_ring(z, *man.trunk.half[:2]) for z in (0.0, height)]
     _add_mesh(spec, trunk, "trunk", "trunk", rings, GREY)
-    shoulder, radius = SHOULDER_WIDTH / 2 * p.stature, 0.9 * man.upper_arm.top
-    parts.add_capsule(trunk, "shoulders", [0, -shoulder, chest.height], [0, shoulder, chest.height], radius, GREY)
-    add_solid(trunk, "head", "ELLIPSOID", GREY, pos=[0, 0, head_at], size=[head.radius, head.radius, head.half_height])
-    face = [0.62 * head.radius, 0, head_at + 0.1 * head.half_height]
-    radii = [0.45 * head.radius, 0.7 * head.radius, 0.3 * head.half_height]
-    add_solid(trunk, "face", "ELLIPSOID", DARK, pos=face, size=radii)
+    shoulder = SHOULDER_WIDTH / 2 * p.stature
+    ends = [0, -shoulder, height], [0, shoulder, height]
+    parts.add_capsule(trunk, "shoulders", *ends, 0.9 * man.upper_arm.top, GREY)
+    add_solid(trunk, "head", "ELLIPSOID", GREY, pos=[0, 0, head_at], size=man.head.half)
+    face = [0.62 * radius, 0, head_at + 0.1 * half_head]
+    add_solid(trunk, "face", "ELLIPSOID", DARK, pos=face, size=[0.45 * radius, 0.7 * radius, 0.3 * half_head])
     return trunk
 
 
 def _add_arm(spec: mujoco.MjSpec, trunk: Any, side: str, man: Physique, p: Parameters) -> None:
     """Upper arm, and forearm with hand; each origin lies at the upper joint."""
-    place = [0, SIDES[side] * SHOULDER_WIDTH / 2 * p.stature, man.trunk.height]
+    place = [0, SIDES[side] * SHOULDER_WIDTH / 2 * p.stature, 2 * man.trunk.half[2]]
     upper = trunk.add_body(name=f"{side}_upper_arm", pos=place)
     _dress_limb(spec, upper, "upper_arm", man.upper_arm, side)
     _add_joint(spec, upper, "shoulder", side, p)
     fore = upper.add_body(name=f"{side}_forearm", pos=[0, 0, -man.upper_arm.length])
     _dress_limb(spec, fore, "forearm", man.forearm, side)
-    hand_at = -man.forearm.length - man.hand.radius
+    hand_at = -man.forearm.length - man.hand.half[2]
     mass, centre, inertia = joined(man.forearm, -man.forearm.centre, man.hand, hand_at)
     set_inertial(fore, mass, [0, 0, centre], list(inertia))
-    add_solid(fore, f"{side}_hand", "ELLIPSOID", GREY, pos=[0, 0, hand_at], size=[man.hand.radius] * 3)
+    add_solid(fore, f"{side}_hand", "ELLIPSOID", GREY, pos=[0, 0, hand_at], size=man.hand.half)
     _add_joint(spec, fore, "elbow", side, p)
 
 
@@ -345,14 +326,9 @@ def _add_leg(spec: mujoco.MjSpec, pelvis: Any, side: str, man: Physique, p: Para
 
 def _add_joint(spec: mujoco.MjSpec, body: Any, joint: str, side: str, p: Parameters) -> None:
     """The rotations at a body's origin, about y alone in the plane, each with a motor."""
-    for rotation, axis, limits, strength in JOINTS[joint]:
-        if p.planar and rotation != "pitch":
-            continue
-        name = f"{side}_{joint}_{rotation}" if side else f"{joint}_{rotation}"
-        # The right side is the left one in a mirror.
-        mirrored = side == "right" and rotation != "pitch"
-        parts.add_hinge(body, name, axis, [-limits[1], -limits[0]] if mirrored else limits, p.armature, p.damping)
-        parts.add_motor(spec, name, strength * p.mass * p.stature / (75.0 * 1.75))
+    turns = [turn for turn in JOINTS[joint] if turn[0] == "pitch" or not p.planar]
+    hinges = [Hinge(f"{joint}_{turn}", AXES[turn], limits, strength) for turn, limits, strength in turns]
+    parts.add_joints(spec, body, side, hinges, p, p.mass * p.stature / (75.0 * 1.75))
 
 
 def _add_assist(spec: mujoco.MjSpec, p: Parameters) -> None:

@@ -15,6 +15,8 @@ import mujoco
 import numpy as np
 
 from footfall.errors import RobotError
+from footfall.given_numbers import is_number
+from footfall.robot.model import height_of_root
 from footfall.roots import root_between
 
 # Solids of a robot collide with the ground (contype 2, conaffinity 1) but never with each other.
@@ -22,7 +24,7 @@ CONTYPE, CONAFFINITY = 1, 2
 SIDES = {"left": 1.0, "right": -1.0}
 GREY, DARK = [0.80, 0.81, 0.84, 1], [0.25, 0.27, 0.32, 1]
 COLOURS = {"left": [0.18, 0.45, 0.72, 1], "right": [0.82, 0.36, 0.24, 1]}
-X, Y, Z = [1, 0, 0], [0, 1, 0], [0, 0, 1]
+AXES = {"x": [1, 0, 0], "y": [0, 1, 0], "z": [0, 0, 1]}
 FROM_HEIGHT = math.nan  # a length that was left out
 #: Numbers of a robot that may be zero; all others are positive.
 MAY_BE_ZERO = ("armature", "damping", "kd", "trunk_middle")
@@ -58,13 +60,8 @@ class Checked:
     def _check(self, name: str) -> None:
         """Raise ``RobotError`` unless a parameter is finite and positive, or zero where that is allowed."""
         value, zero = getattr(self, name), name in MAY_BE_ZERO
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            number = math.nan
-        if not math.isfinite(number) or number < 0 or (number == 0 and not zero):
-            wanted = "a number >= 0" if zero else "a number > 0"
-            raise RobotError(f"{name} of robot '{self.robot}' must be {wanted}, got {value!r}")
+        if not is_number(value) or value < 0 or (value == 0 and not zero):
+            raise RobotError(f"{name} of robot '{self.robot}' must be a number >{'=' * zero} 0, got {value!r}")
 
 
 def new_robot(name: str, root: str, at: Sequence[float] = (0, 0, 0), *, planar: bool = False) -> tuple[Any, Any]:
@@ -74,9 +71,9 @@ def new_robot(name: str, root: str, at: Sequence[float] = (0, 0, 0), *, planar: 
     spec.compiler.degree = False
     body = spec.worldbody.add_body(name=root, pos=at)
     if planar:
-        body.add_joint(name="root_x", type=mujoco.mjtJoint.mjJNT_SLIDE, axis=X)
-        body.add_joint(name="root_z", type=mujoco.mjtJoint.mjJNT_SLIDE, axis=Z)
-        body.add_joint(name="root_pitch", type=mujoco.mjtJoint.mjJNT_HINGE, axis=Y)
+        body.add_joint(name="root_x", type=mujoco.mjtJoint.mjJNT_SLIDE, axis=AXES["x"])
+        body.add_joint(name="root_z", type=mujoco.mjtJoint.mjJNT_SLIDE, axis=AXES["z"])
+        body.add_joint(name="root_pitch", type=mujoco.mjtJoint.mjJNT_HINGE, axis=AXES["y"])
     else:
         body.add_freejoint(name="base")
     return spec, body
@@ -87,19 +84,22 @@ def set_inertial(body: Any, mass: float, centre: Sequence[float], inertia: Seque
     body.mass, body.ipos, body.inertia, body.explicitinertial = mass, centre, inertia, True
 
 
+def inertia_of(mass: float, shape: str, size: Sequence[float], axis: int = 2) -> np.ndarray:
+    """(3,) kg m2, inertia of a homogeneous solid that spans ``size`` (m) about its centre: a "box", an "ellipsoid", or
+    a "cylinder" along ``axis`` on a circle or an ellipse.
+    """
+    squares = np.square(size)
+    if shape != "cylinder":
+        return np.asarray(mass * ((squares.sum() - squares) / {"box": 12, "ellipsoid": 20}[shape]))
+    squares = squares / [12 if i == axis else 16 for i in range(3)]
+    return np.asarray(mass * (squares[[1, 0, 0]] + squares[[2, 2, 1]]))
+
+
 def set_homogeneous(
     body: Any, mass: float, shape: str, size: Sequence[float], centre: Sequence[float] = (0, 0, 0), axis: int = 2
 ) -> None:
-    """Mass and inertia of a homogeneous solid that spans ``size`` (m) around ``centre``: a "box", an "ellipsoid", or a
-    "cylinder" along ``axis``.
-    """
-    squares = np.square(size)
-    if shape == "cylinder":
-        inertia = np.full(3, squares[axis - 1] / 16 + squares[axis] / 12)
-        inertia[axis] = squares[axis - 1] / 8
-    else:
-        inertia = (squares.sum() - squares) / {"box": 12, "ellipsoid": 20}[shape]
-    set_inertial(body, mass, list(centre), list(mass * inertia))
+    """Mass and inertia of a homogeneous solid around ``centre`` (m), as :func:`inertia_of`."""
+    set_inertial(body, mass, list(centre), list(inertia_of(mass, shape, size, axis)))
 
 
 def add_solid(body: Any, name: str, kind: str, rgba: Sequence[float], **shape: Any) -> None:
@@ -115,13 +115,31 @@ def add_capsule(
     add_solid(body, name, "CAPSULE", rgba, fromto=[*start, *end], size=[radius, 0, 0])
 
 
-def add_hinge(
-    body: Any, name: str, axis: Sequence[float], limits: Sequence[float], armature: float, damping: float = 0.0
-) -> None:
-    """A limited hinge at the body's origin; limits in rad, armature in kg m2, damping in N m s/rad."""
+class Hinge(NamedTuple):
+    """One rotation: limits in rad (of the left side), largest torque in N m."""
+
+    name: str
+    axis: str
+    limits: tuple[float, float]
+    strength: float
+
+
+def add_hinge(body: Any, side: str, hinge: Hinge, armature: float, damping: float) -> str:
+    """A limited hinge at the body's origin, that of the right side in a mirror; returns its name.
+
+    ``armature`` in kg m2, ``damping`` in N m s/rad.
+    """
+    name, (low, high) = sided(side, hinge.name), hinge.limits
+    limits = [-high, -low] if side == "right" and hinge.axis != "y" else [low, high]
     kind, limited = mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtLimited.mjLIMITED_TRUE
-    joint = body.add_joint(name=name, type=kind, axis=axis, range=limits, limited=limited, armature=armature)
-    joint.damping = [damping, 0, 0]
+    joint = body.add_joint(name=name, type=kind, axis=AXES[hinge.axis], range=limits, limited=limited)
+    joint.armature, joint.damping = armature, [damping, 0, 0]
+    return name
+
+
+def sided(side: str, name: str) -> str:
+    """A name with that of its side or limb before it, if it has one."""
+    return f"{side}_{name}" if side else name
 
 
 def add_motor(spec: mujoco.MjSpec, joint: str, strength: float) -> None:
@@ -133,24 +151,13 @@ def add_motor(spec: mujoco.MjSpec, joint: str, strength: float) -> None:
     actuator.set_to_motor()
 
 
-class Turn(NamedTuple):
-    """A hinge of a limb: its name, the index of its link from 0, its axis, limits in rad, largest torque in N m."""
-
-    name: str
-    link: int
-    axis: Sequence[float]
-    limits: Sequence[float]
-    strength: float
-
-
-def add_joints(
-    spec: mujoco.MjSpec, links: Sequence[Any], limb: str, turns: Sequence[Turn], p: Any, scale: float
-) -> None:
-    """The hinges of a limb with motors, whose torques are scaled; ``p`` has the armature, and may have a damping."""
-    for turn in turns:
-        name = f"{limb}_{turn.name}"
-        add_hinge(links[turn.link], name, turn.axis, turn.limits, p.armature, getattr(p, "damping", 0.0))
-        add_motor(spec, name, turn.strength * scale)
+def add_joints(spec: mujoco.MjSpec, body: Any, limb: str, hinges: Sequence[Hinge], p: Any, scale: float) -> None:
+    """Hinges at a body's origin with motors, whose torques are scaled; ``p`` has the armature, and may have a
+    damping.
+    """
+    for hinge in hinges:
+        name = add_hinge(body, limb, hinge, p.armature, getattr(p, "damping", 0.0))
+        add_motor(spec, name, hinge.strength * scale)
 
 
 def stand_on_points(spec: mujoco.MjSpec, p: Any, bend: float, legs: int) -> None:
@@ -177,7 +184,7 @@ HIP_WIDTH, TRUNK_WIDTH, TRUNK_DEPTH, THIGH_RADIUS, SHANK_RADIUS = 0.12, 0.19, 0.
 #: Default lengths as fractions of the height.
 LENGTHS = {"thigh": THIGH, "shank": SHANK, "ankle_height": ANKLE_HEIGHT, "hip_width": HIP_WIDTH}
 
-HIP_RANGE, KNEE_RANGE, ANKLE_RANGE = [-2.1, 0.7], [0.0, 2.5], [-0.7, 0.9]  # rad, a human's
+HIP_RANGE, KNEE_RANGE, ANKLE_RANGE = (-2.1, 0.7), (0.0, 2.5), (-0.7, 0.9)  # rad, a human's
 
 
 def dress_trunk(trunk: Any, mass: float, height: float, hip_width: float) -> None:
@@ -220,74 +227,57 @@ def add_leg(trunk: Any, side: str, p: Any, *, foot_width: float, ankle_from_heel
     return thigh, shank, foot
 
 
-def set_home(
-    spec: mujoco.MjSpec,
-    knee: float,
-    legs: list[str],
-    *,
-    height_joint: str,
-    sole_middle: float,
-    servo: bool = False,
-) -> None:
+def set_home(spec: mujoco.MjSpec, knee: float, sole_middle: float) -> None:
     """Add the keyframe 'home': knees bent, trunk upright, feet flat, centre of mass over the middle of the
-    soles.
+    soles; the controls of servos are the angles of their joints.
 
     The unknown is the forward lean of the shank; hip and ankle follow from an upright trunk and a flat foot.
-    ``sole_middle`` is the middle of the sole in m ahead of the ankle. With ``servo``, the controls are joint angles.
+    ``sole_middle`` is the middle of the sole in m ahead of the ankle.
     """
     from footfall.robot.shapes import corners
 
     model = spec.copy().compile()
     data = mujoco.MjData(model)
-    address = model.jnt_qposadr
     ankle = model.body("left_foot").id
 
-    def pose(lean: float) -> np.ndarray:
-        angles = {"hip": lean - knee, "knee": knee, "ankle": -lean}
-        qpos = model.qpos0.copy()
-        for joint in legs:
-            part = joint.removeprefix("left_").removeprefix("right_").removesuffix("_pitch")
-            qpos[address[model.joint(joint).id]] = angles.get(part, 0.0)
-        return qpos
+    turned = {
+        part: [
+            data.joint(j.name).qpos
+            for j in spec.joints
+            if j.name.removesuffix("_pitch") in (f"left_{part}", f"right_{part}")
+        ]
+        for part in ("hip", "knee", "ankle")
+    }
+
+    def stand(lean: float) -> None:
+        for part, angle in (("hip", lean - knee), ("knee", knee), ("ankle", -lean)):
+            for own in turned[part]:
+                own[:] = angle
+        mujoco.mj_kinematics(model, data)
 
     def error(lean: float) -> float:
-        data.qpos[:] = pose(lean)
-        mujoco.mj_kinematics(model, data)
+        stand(lean)
         mujoco.mj_comPos(model, data)
         return data.subtree_com[1, 0] - data.xpos[ankle, 0] - sole_middle
 
     try:
-        lean = root_between(error, -0.6, 0.6 + knee, tolerance=1e-15)
+        stand(root_between(error, -0.6, 0.6 + knee, tolerance=1e-15))
     except ValueError:
         raise RobotError(
             f"robot '{spec.modelname}' cannot stand with its centre of mass over the middle of its soles; "
             "choose a longer leg, a shorter foot or another knee angle"
         ) from None
-    qpos = pose(lean)
-    data.qpos[:] = qpos
-    mujoco.mj_kinematics(model, data)
-    lowest = corners(model, data, model.geom("left_sole").id)[0][:, 2].min()
-    joint = address[model.joint(height_joint).id]
-    qpos[joint + 2 if model.jnt_type[model.joint(height_joint).id] == mujoco.mjtJoint.mjJNT_FREE else joint] -= lowest
-    ctrl = [qpos[address[model.actuator_trnid[i, 0]]] if servo else 0.0 for i in range(model.nu)]
-    spec.add_key(name="home", qpos=qpos, ctrl=ctrl)
+    height, _ = height_of_root(model, 1)  # type: ignore[misc]
+    data.qpos[height] -= corners(model, data, model.geom("left_sole").id)[0][:, 2].min()
+    angles, servo = data.qpos[model.jnt_qposadr[model.actuator_trnid[:, 0]]], model.actuator_biasprm[:, 1] != 0.0
+    spec.add_key(name="home", qpos=data.qpos, ctrl=np.where(servo, angles, 0.0))
 
 
 # ---- robots written as tables: a tree of homogeneous links with hinges, the right side mirroring the left -----------
 
 
-AXES = {"x": X, "y": Y, "z": Z}
 LEAST_ROTOR = 0.05  # least rotor inertia of a joint, as a share of the strongest joint's: keeps steps of 1 ms stable
 FEWEST_VERTICES, MOST_VERTICES = 3, 64  # of a sole
-
-
-class Hinge(NamedTuple):
-    """One rotation: limits in rad (of the left side), largest torque in N m."""
-
-    name: str
-    axis: str
-    limits: tuple[float, float]
-    strength: float
 
 
 class Link(NamedTuple):
@@ -350,8 +340,7 @@ def build_biped(p: Size) -> tuple[mujoco.MjSpec, dict[str, tuple[str, np.ndarray
     size, centre = scale * np.array(foot.size), scale * np.array(foot.centre)
     ring = sole_ring(size[0], size[1], p.vertices) + centre[:2]
     spec = _assemble(p, table, scale, ring)
-    legs = [f"{side}_{joint}_pitch" for side in SIDES for joint in ("hip", "knee", "ankle")]
-    set_home(spec, p.knee, legs, height_joint="base", sole_middle=centre[0])
+    set_home(spec, p.knee, centre[0])
     sole = np.column_stack([ring, np.full(p.vertices, centre[2] - size[2] / 2)])
     return spec, {side: (f"{side}_foot", sole) for side in SIDES}
 
@@ -384,9 +373,9 @@ def _assemble(p: Size, table: Sequence[Link], scale: float, ring: np.ndarray) ->
     for link in table:
         for side in SIDES if link.pair else ("",):
             out = np.array([1.0, SIDES.get(side, 1.0), 1.0])
-            own = _sided(side, link.name)
+            own = sided(side, link.name)
             if link.parent:
-                parent = bodies.get(_sided(side, link.parent)) or bodies[link.parent]
+                parent = bodies.get(sided(side, link.parent)) or bodies[link.parent]
                 body = bodies[own] = parent.add_body(name=own, pos=scale * out * link.at)
             size, centre = scale * np.array(link.size), scale * out * link.centre
             set_homogeneous(body, heavier * link.mass, link.shape, list(size), list(centre))
@@ -395,19 +384,12 @@ def _assemble(p: Size, table: Sequence[Link], scale: float, ring: np.ndarray) ->
             else:
                 _draw(body, link, side, size, centre)
             for hinge in link.hinges:
-                low, high = hinge.limits
-                limits = [-high, -low] if side == "right" and hinge.axis != "y" else [low, high]
                 rotor = p.armature * max(hinge.strength / strongest, LEAST_ROTOR)
-                add_hinge(body, _sided(side, hinge.name), AXES[hinge.axis], limits, rotor, p.damping)
-                torque[_sided(side, hinge.name)] = hinge.strength * heavier * scale
+                torque[add_hinge(body, side, hinge, rotor, p.damping)] = hinge.strength * heavier * scale
     for joint in spec.joints:  # in the order of the coordinates
         if joint.name in torque:
             add_motor(spec, joint.name, torque[joint.name])
     return spec
-
-
-def _sided(side: str, name: str) -> str:
-    return f"{side}_{name}" if side else name
 
 
 def _draw(body: Any, link: Link, side: str, size: np.ndarray, centre: np.ndarray) -> None:

@@ -17,13 +17,13 @@ import mujoco
 import numpy as np
 
 from footfall.robot.built_in import parts
-from footfall.robot.built_in.parts import FROM_HEIGHT, SIDES, Turn, Y
+from footfall.robot.built_in.parts import FROM_HEIGHT, SIDES, Hinge
 
 #: Torques of a human of 70 kg and 1.7 m.
 JOINTS = (
-    Turn("hip", 0, Y, parts.HIP_RANGE, 300.0),
-    Turn("knee", 1, Y, parts.KNEE_RANGE, 300.0),
-    Turn("ankle", 2, Y, parts.ANKLE_RANGE, 150.0),
+    Hinge("hip", "y", parts.HIP_RANGE, 300.0),
+    Hinge("knee", "y", parts.KNEE_RANGE, 300.0),
+    Hinge("ankle", "y", parts.ANKLE_RANGE, 150.0),
 )
 
 
@@ -56,8 +56,8 @@ def build(p: Parameters) -> tuple[mujoco.MjSpec, dict[str, tuple[str, np.ndarray
     half = p.foot_length / 2
     for side in SIDES:
         links = parts.add_leg(trunk, side, p, foot_width=0.4 * p.foot_length, ankle_from_heel=half)
-        parts.add_joints(spec, links, side, JOINTS, p, p.mass * p.height / (70.0 * 1.7))
+        for link, hinge in zip(links, JOINTS, strict=True):
+            parts.add_joints(spec, link, side, [hinge], p, p.mass * p.height / (70.0 * 1.7))
     sole = np.array([[-half, 0.0, -p.ankle_height], [half, 0.0, -p.ankle_height]])
-    legs = [f"{side}_{turn.name}" for side in SIDES for turn in JOINTS]
-    parts.set_home(spec, p.knee, legs, height_joint="root_z", sole_middle=0.0)
+    parts.set_home(spec, p.knee, sole_middle=0.0)
     return spec, {side: (f"{side}_foot", sole) for side in SIDES}

@@ -20,17 +20,14 @@ from typing import Any
 import mujoco
 
 from footfall.robot.built_in import parts
-from footfall.robot.built_in.parts import COLOURS, DARK, GREY, SIDES, Turn, X, Y, add_capsule, add_solid
+from footfall.robot.built_in.parts import COLOURS, DARK, GREY, SIDES, Hinge, add_capsule, add_solid
 
 TRUNK_MASS, THIGH_MASS, SHANK_MASS = 0.72, 0.10, 0.04  # of the whole; of one leg
 THIGH_COM, SHANK_COM = 0.25, 0.5  # of the length, from the upper joint
 THIGH_RADIUS, SHANK_RADIUS = 0.030, 0.014  # m
 #: Torques at 12 kg and legs of 0.5 m.
-JOINTS = (
-    Turn("hip_roll", 0, X, [-0.7, 0.7], 50.0),
-    Turn("hip_pitch", 0, Y, [-1.8, 1.2], 50.0),
-    Turn("knee_pitch", 1, Y, parts.KNEE_RANGE, 50.0),
-)
+HIP = (Hinge("hip_roll", "x", (-0.7, 0.7), 50.0), Hinge("hip_pitch", "y", (-1.8, 1.2), 50.0))
+KNEE = (Hinge("knee_pitch", "y", parts.KNEE_RANGE, 50.0),)
 
 
 @dataclass(frozen=True)
@@ -66,7 +63,8 @@ def build(p: Parameters) -> tuple[mujoco.MjSpec, dict[str, str]]:
     face = [p.depth / 2, 0, p.trunk_middle + 0.25 * p.height]
     add_solid(trunk, "eyes", "BOX", DARK, pos=face, size=[0.03 * p.depth, 0.35 * p.width, 0.08 * p.height])
     for side in SIDES:
-        parts.add_joints(spec, _add_leg(trunk, side, p), side, JOINTS, p, p.mass * (p.thigh + p.shank) / (12.0 * 0.5))
+        for link, hinges in zip(_add_leg(trunk, side, p), (HIP, KNEE), strict=True):
+            parts.add_joints(spec, link, side, hinges, p, p.mass * (p.thigh + p.shank) / (12.0 * 0.5))
     parts.stand_on_points(spec, p, 1.0, len(SIDES))
     return spec, {side: f"{side}_foot" for side in SIDES}
 

@@ -20,16 +20,16 @@ from typing import Any
 import mujoco
 
 from footfall.robot.built_in import parts
-from footfall.robot.built_in.parts import COLOURS, DARK, GREY, Turn, X, Y, add_capsule, add_solid
+from footfall.robot.built_in.parts import COLOURS, DARK, GREY, Hinge, add_capsule, add_solid
 
 LEGS = {"FL": (1.0, 1.0), "FR": (1.0, -1.0), "RL": (-1.0, 1.0), "RR": (-1.0, -1.0)}  # signs of x and y
 TRUNK_MASS, HIP_MASS, THIGH_MASS, SHANK_MASS = 0.56, 0.045, 0.050, 0.015  # of the whole; of one leg
 HIP_RADIUS, THIGH_RADIUS, SHANK_RADIUS = 0.045, 0.024, 0.012  # m
 #: Torques at 15 kg and legs of 0.42 m.
 JOINTS = (
-    Turn("hip_roll", 0, X, [-0.8, 0.8], 40.0),
-    Turn("hip_pitch", 1, Y, [-1.2, 2.6], 40.0),
-    Turn("knee_pitch", 2, Y, [-2.7, -0.05], 40.0),
+    Hinge("hip_roll", "x", (-0.8, 0.8), 40.0),
+    Hinge("hip_pitch", "y", (-1.2, 2.6), 40.0),
+    Hinge("knee_pitch", "y", (-2.7, -0.05), 40.0),
 )
 
 
@@ -63,7 +63,8 @@ def build(p: Parameters) -> tuple[mujoco.MjSpec, dict[str, str]]:
     spec, trunk = parts.new_robot("quadruped", "trunk")
     _dress_trunk(trunk, p)
     for leg in LEGS:
-        parts.add_joints(spec, _add_leg(trunk, leg, p), leg, JOINTS, p, p.mass * (p.thigh + p.shank) / (15.0 * 0.42))
+        for link, hinge in zip(_add_leg(trunk, leg, p), JOINTS, strict=True):
+            parts.add_joints(spec, link, leg, [hinge], p, p.mass * (p.thigh + p.shank) / (15.0 * 0.42))
     parts.stand_on_points(spec, p, -1.0, len(LEGS))
     return spec, {leg: f"{leg}_foot" for leg in LEGS}
 

@@ -19,18 +19,20 @@ import mujoco
 
 from footfall.errors import RobotError, did_you_mean
 from footfall.robot.built_in import parts
-from footfall.robot.built_in.parts import FROM_HEIGHT, SIDES, Turn, X, Y, Z
+from footfall.robot.built_in.parts import FROM_HEIGHT, SIDES, Hinge
 
 ANKLE_FROM_HEEL = 0.3  # of the foot's length
 #: Torques at 45 kg and 1.5 m.
-JOINTS = (
-    Turn("hip_yaw", 0, Z, [-0.8, 0.8], 100.0),
-    Turn("hip_roll", 0, X, [-0.7, 0.7], 200.0),
-    Turn("hip_pitch", 0, Y, parts.HIP_RANGE, 200.0),
-    Turn("knee_pitch", 1, Y, parts.KNEE_RANGE, 250.0),
-    Turn("ankle_pitch", 2, Y, parts.ANKLE_RANGE, 150.0),
-    Turn("ankle_roll", 2, X, [-0.6, 0.6], 150.0),
-    Turn("ankle_yaw", 2, Z, [-0.5, 0.5], 100.0),
+HIP = (
+    Hinge("hip_yaw", "z", (-0.8, 0.8), 100.0),
+    Hinge("hip_roll", "x", (-0.7, 0.7), 200.0),
+    Hinge("hip_pitch", "y", parts.HIP_RANGE, 200.0),
+)
+KNEE = (Hinge("knee_pitch", "y", parts.KNEE_RANGE, 250.0),)
+ANKLE = (
+    Hinge("ankle_pitch", "y", parts.ANKLE_RANGE, 150.0),
+    Hinge("ankle_roll", "x", (-0.6, 0.6), 150.0),
+    Hinge("ankle_yaw", "z", (-0.5, 0.5), 100.0),
 )
 
 
@@ -76,12 +78,10 @@ def build(p: Parameters) -> tuple[mujoco.MjSpec, None]:
     ankle_from_heel = ANKLE_FROM_HEEL * p.foot_length
     for side in SIDES:
         links = parts.add_leg(trunk, side, p, foot_width=p.foot_width, ankle_from_heel=ankle_from_heel)
-        parts.add_joints(spec, links, side, JOINTS, p, p.mass * p.height / (45.0 * 1.5))
-    servo = p.actuators == "position"
-    for actuator in spec.actuators if servo else ():
+        for link, hinges in zip(links, (HIP, KNEE, ANKLE), strict=True):
+            parts.add_joints(spec, link, side, hinges, p, p.mass * p.height / (45.0 * 1.5))
+    for actuator in spec.actuators if p.actuators == "position" else ():
         actuator.ctrllimited, actuator.ctrlrange = mujoco.mjtLimited.mjLIMITED_AUTO, [0.0, 0.0]
         actuator.set_to_position(kp=p.kp, kv=p.kd)
-    legs = [f"{side}_{turn.name}" for side in SIDES for turn in JOINTS]
-    middle = p.foot_length / 2 - ankle_from_heel
-    parts.set_home(spec, p.knee, legs, height_joint="base", sole_middle=middle, servo=servo)
+    parts.set_home(spec, p.knee, p.foot_length / 2 - ankle_from_heel)
     return spec, None
