@@ -185,21 +185,18 @@ def stepped(rec: Record) -> np.ndarray:
     return np.zeros((len(rec), 1), dtype=bool) if steps is None else steps[:, None] > 0.0
 
 
-def largest_change_of_force(rec: Record) -> float:
-    """N, largest change between two samples of the force that the motion requires, plus the largest external force."""
+def largest_change(rec: Record, part: int) -> float:
+    """Largest change between two samples of the force (``part`` 0, N) or moment (1, N m) that the motion requires, plus
+    the largest external one.
+    """
     motion = momentum(rec)
-    return _largest_change(motion.force) + _largest(outside_wrench(rec, motion.com)[0])
+    changes = np.diff(_needed(motion)[part][:-1], axis=0)  # the last sample has no acceleration
+    return _largest(changes) + _largest(outside_wrench(rec, motion.com)[part])
 
 
-def largest_change_of_moment(rec: Record) -> float:
-    """N m, largest change between two samples of the moment that the motion requires, plus the largest external one."""
-    motion = momentum(rec)
-    needed = motion.moment - np.cross(motion.com, motion.force)
-    return _largest_change(needed) + _largest(outside_wrench(rec, motion.com)[1])
-
-
-def _largest_change(vectors: np.ndarray) -> float:
-    return _largest(np.diff(vectors[:-1], axis=0))  # the last sample has no acceleration
+def _needed(motion: Motion) -> tuple[np.ndarray, np.ndarray]:
+    """Force (N) and moment about the centre of mass (N m) that a motion requires, (T, 3) each."""
+    return motion.force, motion.moment - np.cross(motion.com, motion.force)
 
 
 def _largest(vectors: np.ndarray) -> float:
@@ -215,14 +212,14 @@ def unknown_balance(rec: Record) -> np.ndarray:
     return unknown
 
 
-def _mean_rates(rec: Record, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
-    """Force (N) and moment about the centre of mass (N m) that change the momenta from sample to sample, without
-    gravity's, (T, 3) each; 0 in the last row.
+def _mean_rates(rec: Record, motion: Motion) -> np.ndarray:
+    """(2, T, 3) force (N) and moment about the centre of mass (N m) that change the momenta from sample to sample,
+    without gravity's; 0 in the last row.
     """
     rates = np.zeros((2, len(rec), 3))
-    for rate, of in zip(rates, (motion.momentum, motion.angular_momentum), strict=True):
-        rate[:-1] = np.diff(of, axis=0) / np.diff(rec.time)[:, None]
-    return rates[0] - rec.robot.mass * rec.robot.gravity, rates[1]
+    rates[:, :-1] = np.diff([motion.momentum, motion.angular_momentum], axis=1) / np.diff(rec.time)[:, None]
+    rates[0] -= rec.robot.mass * rec.robot.gravity
+    return rates
 
 
 @once
@@ -233,15 +230,12 @@ def _residual(rec: Record) -> np.ndarray:
     the reactions of the world in other directions are not known.
     """
     motion = momentum(rec)
-    pushed, turned = _pushes(rec, motion.com)
-    pushed, turned = (a + b for a, b in zip((pushed, turned), outside_wrench(rec, motion.com), strict=True))
-    arm = rec.position - motion.com[:, None]
-    ground_moment = np.cross(arm, rec.force).sum(axis=1)
-    needed, turn = motion.force, motion.moment - np.cross(motion.com, motion.force)
+    given = [np.stack(one) for one in (_pushes(rec, motion.com), outside_wrench(rec, motion.com))]
+    arm, needed = rec.position - motion.com[:, None], np.stack(_needed(motion))
+    ground = np.stack([rec.total_force, np.cross(arm, rec.force).sum(axis=1)])
     if not momentum_is_exact(rec):
-        means = _mean_rates(rec, motion)
-        needed, turn = (np.where(stepped(rec), *both) for both in zip((needed, turn), means, strict=True))
-    force, moment = needed - rec.total_force - pushed, turn - ground_moment - turned
+        needed = np.where(stepped(rec), needed, _mean_rates(rec, motion))
+    force, moment = needed - ground - (given[0] + given[1])
     wrench = _along_freedoms(rec, motion.com, np.concatenate([force, moment], axis=1))
     wrench[-1:] = np.nan  # the last sample has no acceleration
     return wrench

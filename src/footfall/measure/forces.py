@@ -12,6 +12,7 @@ from footfall.arguments import public
 from footfall.errors import FootfallError, RecordingError, warn
 from footfall.files.measured import Measured
 from footfall.measure.common import feet, normal_force, runs, threshold
+from footfall.measure.gait import steady
 from footfall.measure.pressure import cop
 from footfall.record import Record
 
@@ -64,23 +65,12 @@ def stance_forces(rec: Record) -> np.ndarray:
     for f, foot in enumerate(rec.robot.feet):
         force = rec.foot_force[:, f] / rec.robot.weight
         inwards = np.array([1.0, -1.0 if foot.name == "left" else 1.0, 1.0])
-        for a, b in _joined(runs(force[:, 2] > least), rec.time):
+        for a, b in runs(steady(force[:, 2] > least, rec.time, BOUNCE)):
             if a > 0 and b < len(rec) and rec.time[b] - rec.time[a] > SHORTEST:
                 start, end = (_crossing(rec.time, force[:, 2], k, least) for k in (a, b))
                 at = np.linspace(start, end, STANCE)
                 found.append(np.column_stack([np.interp(at, rec.time, inwards[k] * force[:, k]) for k in range(3)]))
     return np.array(found).reshape(-1, STANCE, 3)
-
-
-def _joined(stays: list[tuple[int, int]], time: np.ndarray) -> list[tuple[int, int]]:
-    """Stances, those that are separated by a short bounce joined."""
-    found: list[tuple[int, int]] = []
-    for a, b in stays:
-        if found and time[a] - time[found[-1][1]] < BOUNCE:
-            found[-1] = (found[-1][0], b)
-        else:
-            found.append((a, b))
-    return found
 
 
 def _crossing(time: np.ndarray, values: np.ndarray, k: int, level: float) -> float:

@@ -96,7 +96,7 @@ def phases(rec: Record, shortest: float = 0.02) -> Phases:
     closed, stances = rec.mode != OPEN, []
     for foot, points, ends in zip(rec.robot.feet, feet(rec), heel_and_toe(rec), strict=True):
         contact, heel, toe = (
-            _steady(closed[:, some].any(axis=1), rec.time, shortest) for some in (points, ends[0], ends[1])
+            steady(closed[:, some].any(axis=1), rec.time, shortest) for some in (points, ends[0], ends[1])
         )
         stances += [_stance(rec, foot.name, a, b, heel, toe) for a, b in runs(contact)]
     return Phases(tuple(sorted(stances, key=lambda stance: stance.start)))
@@ -125,7 +125,7 @@ def _stance(rec: Record, foot: str, a: int, b: int, heel: np.ndarray, toe: np.nd
     )
 
 
-def _steady(active: np.ndarray, time: np.ndarray, shortest: float) -> np.ndarray:
+def steady(active: np.ndarray, time: np.ndarray, shortest: float) -> np.ndarray:
     """Close gaps shorter than ``shortest`` (s), then drop contacts shorter than that, except at both ends."""
     steady = active.copy()
     for value in (False, True):

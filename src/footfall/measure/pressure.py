@@ -141,19 +141,26 @@ def support_margin(rec: Record, of: str = "cop") -> np.ndarray:
     """
     if of not in MARGIN_OF:
         raise RecordingError(f"no support margin of '{of}': {did_you_mean(of, MARGIN_OF)}")
-    query = np.ascontiguousarray(MARGIN_OF[of](rec)[:, :2])
+    query = MARGIN_OF[of](rec)
     closed = rec.mode != OPEN
     line = _line_of_motion(rec.robot)
     if line is not None:
         along = rec.position[..., :2] @ line
         first = np.where(closed, along, np.inf).min(axis=1)
         last = np.where(closed, along, -np.inf).max(axis=1)
-        at = query @ line
+        at = query[:, :2] @ line
         return np.where(closed.any(axis=1), np.minimum(at - first, last - at), np.nan)
-    margin = np.empty(len(rec))
-    points = rec.position.shape[1]
-    corner, order = np.zeros((points, 2)), np.zeros((2, points + 1), dtype=np.int64)
-    margins(np.ascontiguousarray(rec.position[..., :2]), closed, query, corner, order, margin)
+    return margins(rec.position, closed, query)
+
+
+def margins(points: np.ndarray, closed: np.ndarray, query: np.ndarray) -> np.ndarray:
+    """(T,) m, signed distance of ``query`` (T, 3) to the hull of the closed ones of ``points`` (T, P, 3), seen from
+    above.
+    """
+    margin, count = np.empty(len(points)), points.shape[1]
+    corner, order = np.zeros((count, 2)), np.zeros((2, count + 1), dtype=np.int64)
+    flat, at = (np.ascontiguousarray(one[..., :2]) for one in (points, query))
+    _margins(flat, closed, at, corner, order, margin)
     return margin
 
 
@@ -167,8 +174,8 @@ def _line_of_motion(robot: Robot) -> np.ndarray | None:
 
 
 @kernel
-def margins(points: Any, closed: Any, query: Any, corner: Any, order: Any, margin: Any) -> None:
-    """Signed distance (T,) of ``query`` (T, 2) to the hull of the closed ones of ``points`` (T, P, 2)."""
+def _margins(points: Any, closed: Any, query: Any, corner: Any, order: Any, margin: Any) -> None:
+    """See :func:`margins`, of points (T, P, 2) and a query (T, 2)."""
     for t in range(margin.size):
         count = 0
         for p in range(closed.shape[1]):
