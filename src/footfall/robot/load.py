@@ -33,7 +33,6 @@ from footfall.robot.model import (
     overlapping,
     overlapping_in_legs,
     prepare,
-    servos_of_model_to_motors,
     servos_to_motors,
     silence_scene,
     some,
@@ -218,14 +217,8 @@ def _asset_files(spec: mujoco.MjSpec) -> Iterator[tuple[Any, str, str]]:
                 yield texture, file, texture.compiler.texturedir
 
 
-class _Asked(NamedTuple):
-    """The options of ``load_robot``."""
-
-    feet: Any = None
-    points: Any = "vertices"
-    pose: Any = None
-    actuators: str = "as-is"
-    forward: Any = None
+#: Of ``load_robot``, for every model.
+OPTIONS = ("feet", "points", "pose", "actuators", "forward", "meshes", "name", "mass_scale", "strength")
 
 
 @public
@@ -283,21 +276,18 @@ def load_robot(
         >>> load_robot("spatial-biped", mass=50.0).mass
         50.0
     """
-    asked = _Asked(feet, points, pose, actuators, forward)
     if isinstance(source, str) and not is_path(source):
         if actuators != "as-is" and "actuators" in parameters_of(source):  # some robots have this option themselves
-            parameters, asked = parameters | {"actuators": actuators}, asked._replace(actuators="as-is")
+            parameters, actuators = parameters | {"actuators": actuators}, "as-is"
         spec, sole, resolved = build(source, parameters)
         given = _Given(name or source, spec, feet=sole, parameters=resolved)
     elif parameters:
-        known = (*_Asked._fields, "name", "meshes", "mass_scale", "strength")
-        raise RobotError(
-            f"'{next(iter(parameters))}' is not an option of load_robot for a model of your own "
-            f"(known: {', '.join(known)})"
-        )
+        option = next(iter(parameters))
+        raise RobotError(f"'{option}' is not an option of load_robot for a model of your own: {', '.join(OPTIONS)}")
     else:
         given = _of_user(source, name, meshes == "skip")
-    return _robot(given, asked).scaled(mass=mass_scale, strength=strength)
+    robot = _robot(given, feet, points, pose, actuators, forward)
+    return robot.scaled(mass=mass_scale, strength=strength)
 
 
 class _Given(NamedTuple):
@@ -326,9 +316,8 @@ def _of_user(source: Any, name: str | None, skip: bool) -> _Given:
     raise RobotError(f"cannot load a robot from a {kind}; give a built-in name, a path, an MjSpec or an MjModel")
 
 
-def _robot(given: _Given, asked: _Asked) -> Robot:
+def _robot(given: _Given, feet: Any, points: Any, pose: Any, actuators: str, forward: Any) -> Robot:
     """The robot made from a model as :func:`load_robot` says."""
-    feet, points, pose, actuators, forward = asked
     check_choice(actuators)
     name, model, mjcf, assets, touched = _compiled(given, motors=actuators == "motor")
     home, ctrl = standing_pose(model, pose, name)
@@ -379,7 +368,7 @@ def _compiled(given: _Given, *, motors: bool) -> tuple[str, mujoco.MjModel, str 
         name = str(given.name or model_name(given.model))
         touched = silence_scene(given.model)
         if motors:
-            servos_of_model_to_motors(given.model)
+            servos_to_motors(given.model)
         return name, given.model, None, {}, touched
     spec = given.model
     name = str(given.name or spec.modelname)

@@ -13,7 +13,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, compress
 from typing import Any, NamedTuple
 
 import mujoco
@@ -386,71 +386,58 @@ def check_choice(actuators: Any) -> None:
         raise RobotError(f"actuators cannot be {actuators!r}: {did_you_mean(str(actuators), CHOICES)}")
 
 
-def servos_to_motors(spec: mujoco.MjSpec) -> None:
+def servos_to_motors(model: mujoco.MjSpec | mujoco.MjModel) -> None:
     """Replace position and velocity servos by motors: the control is a force, limited to the servo's force range.
 
     A servo without a force range has that of its joint; without either the motor is unlimited. Transmission and gear
     stay. Controls of keyframes, which were angles, become zero.
     """
-    changed = [_is_servo(a.biastype, a.biasprm, a.gaintype) for a in spec.actuators]
-    for actuator, servo in zip(spec.actuators, changed, strict=True):
-        if not servo:
-            continue
+    spec = None if isinstance(model, mujoco.MjModel) else model
+    actuators = [model.actuator(i) for i in range(model.nu)] if spec is None else list(spec.actuators)
+    servos = np.array([_is_servo(actuator) for actuator in actuators], dtype=bool)
+    for actuator in compress(actuators, servos):
         limits = _range(actuator.forcelimited, actuator.forcerange)
-        joint = spec.joint(actuator.target) if actuator.trntype == mujoco.mjtTrn.mjTRN_JOINT else None
-        if limits is None and joint is not None:
-            limits = _range(joint.actfrclimited, joint.actfrcrange)
+        if limits is None and actuator.trntype == int(mujoco.mjtTrn.mjTRN_JOINT):
+            if spec is not None:
+                limits = _range(spec.joint(actuator.target).actfrclimited, spec.joint(actuator.target).actfrcrange)
+            else:
+                limits = _range(model.jnt_actfrclimited[actuator.trnid[0]], model.jnt_actfrcrange[actuator.trnid[0]])
             # A joint's range is that of the force after the gear.
             limits = None if limits is None else limits / abs(actuator.gear[0] or 1.0)
-        gear = np.array(actuator.gear)
-        actuator.set_to_motor()
-        actuator.gear = gear
-        actuator.dyntype, actuator.actlimited = mujoco.mjtDyn.mjDYN_NONE, mujoco.mjtLimited.mjLIMITED_FALSE
-        actuator.inheritrange = 0.0
-        actuator.ctrllimited = int(limits is not None)
-        actuator.ctrlrange = [0.0, 0.0] if limits is None else limits
-    for key in spec.keys:
-        if len(key.ctrl) == len(changed):
-            key.ctrl = np.where(changed, 0.0, key.ctrl)
-        if any(changed):
-            key.act = []
-
-
-def servos_of_model_to_motors(model: mujoco.MjModel) -> None:
-    """As :func:`servos_to_motors`, on a compiled model in place."""
-    for i in range(model.nu):
-        if not _is_servo(model.actuator_biastype[i], model.actuator_biasprm[i], model.actuator_gaintype[i]):
-            continue
-        if model.actuator_actnum[i]:
+        if spec is not None:
+            gear = np.array(actuator.gear)
+            actuator.set_to_motor()
+            actuator.gear = gear
+            actuator.dyntype, actuator.actlimited = mujoco.mjtDyn.mjDYN_NONE, mujoco.mjtLimited.mjLIMITED_FALSE
+            actuator.inheritrange = 0.0
+        elif actuator.actnum:
             raise RobotError(
-                f"actuator '{model.actuator(i).name}' has a state, which a compiled MjModel cannot lose; "
+                f"actuator '{actuator.name}' has a state, which a compiled MjModel cannot lose; "
                 'load the robot from its XML or MjSpec to get actuators="motor"'
             )
-        joint = int(model.actuator_trnid[i, 0])
-        at_joint = model.actuator_trntype[i] == int(mujoco.mjtTrn.mjTRN_JOINT)
-        limits = model.actuator_forcerange[i].copy() if model.actuator_forcelimited[i] else None
-        if limits is None and at_joint and model.jnt_actfrclimited[joint]:
-            limits = model.jnt_actfrcrange[joint] / abs(model.actuator_gear[i, 0] or 1.0)
-        model.actuator_gaintype[i], model.actuator_gainprm[i] = int(mujoco.mjtGain.mjGAIN_FIXED), 0.0
-        model.actuator_gainprm[i, 0] = 1.0
-        model.actuator_biastype[i], model.actuator_biasprm[i] = int(mujoco.mjtBias.mjBIAS_NONE), 0.0
-        model.actuator_ctrllimited[i] = limits is not None
-        model.actuator_ctrlrange[i] = 0.0 if limits is None else limits
-        model.key_ctrl[:, i] = 0.0
+        else:
+            actuator.gaintype, actuator.biastype = int(mujoco.mjtGain.mjGAIN_FIXED), int(mujoco.mjtBias.mjBIAS_NONE)
+            actuator.gainprm, actuator.biasprm = np.eye(1, mujoco.mjNGAIN)[0], 0.0
+        actuator.ctrllimited = int(limits is not None)
+        actuator.ctrlrange = [0.0, 0.0] if limits is None else limits
+    if spec is None:
+        model.key_ctrl[:, servos] = 0.0
+    for key in spec.keys if spec is not None and servos.any() else ():
+        if len(key.ctrl) == len(servos):
+            key.ctrl = np.where(servos, 0.0, key.ctrl)
+        key.act = []
 
 
-def _is_servo(bias: Any, parameters: Any, gain: Any) -> bool:
+def _is_servo(actuator: Any) -> bool:
     """Whether the force of an actuator depends on the position or speed of what it drives."""
-    affine = int(bias) == int(mujoco.mjtBias.mjBIAS_AFFINE)
-    feedback = affine and (parameters[1] != 0 or parameters[2] != 0)
-    return bool(feedback) or int(gain) == int(mujoco.mjtGain.mjGAIN_AFFINE)
+    feedback = actuator.biastype == int(mujoco.mjtBias.mjBIAS_AFFINE) and np.any(actuator.biasprm[1:3] != 0.0)
+    return bool(feedback) or bool(actuator.gaintype == int(mujoco.mjtGain.mjGAIN_AFFINE))
 
 
 def _range(limited: Any, values: Any) -> np.ndarray | None:
     """A range that is enabled, or None."""
     given = np.array(values, dtype=float)
-    on = int(limited) != int(mujoco.mjtLimited.mjLIMITED_FALSE) and given[0] < given[1]
-    return given if on else None
+    return given if limited != int(mujoco.mjtLimited.mjLIMITED_FALSE) and given[0] < given[1] else None
 
 
 #: Elements that read other files or libraries, or replicate; MuJoCo resolves them when it writes XML.

@@ -10,7 +10,7 @@ import io
 import re
 import struct
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 from xml.parsers import expat
@@ -109,9 +109,8 @@ def as_stl(path: Path, content: bytes, where: str, *, upright: bool = True) -> b
 
 def with_thickness(stl: bytes) -> bytes:
     """A binary STL, turned into a thin slab if it is flat, since MuJoCo makes no hull of a flat mesh."""
-    corners = corners_of(stl)
-    count = len(corners) // 3
-    faces = np.frombuffer(stl, FACE, count, 84)
+    faces = _faces_of(stl)
+    count, corners = len(faces), faces["corners"].reshape(-1, 3).astype(float)
     across, _, along = np.linalg.eigh(np.cov(corners.T))[1].T
     length = np.ptp(corners @ along)
     if np.ptp(corners @ across) > FLAT * length:
@@ -125,18 +124,15 @@ def with_thickness(stl: bytes) -> bytes:
 
 def collada_frame(content: bytes) -> tuple[float, str]:
     """Metres per unit of a .dae file, and its up axis: X_UP, Y_UP or Z_UP (the default here)."""
-    import xml.etree.ElementTree as ElementTree
-
     asset = ElementTree.fromstring(content).find("{*}asset")
     unit = None if asset is None else asset.find("{*}unit")
     axis = None if asset is None else asset.findtext("{*}up_axis")
     return 1.0 if unit is None else float(unit.get("meter", "1")), (axis or "Z_UP").strip()
 
 
-def corners_of(stl: bytes) -> np.ndarray:
-    """(N, 3) corners of the triangles of a binary STL."""
-    count = struct.unpack_from("<I", stl, 80)[0]
-    return np.frombuffer(stl, FACE, count, 84)["corners"].reshape(-1, 3).astype(float)
+def _faces_of(stl: bytes) -> np.ndarray:
+    """(F,) faces of a binary STL."""
+    return np.frombuffer(stl, FACE, struct.unpack_from("<I", stl, 80)[0], 84)
 
 
 def add_asset(assets: dict[str, bytes], file: str, content: bytes) -> str:
@@ -331,12 +327,12 @@ def _is_upright(robot: ElementTree.Element, meshes: list[_Taken]) -> bool:
     """
     beside = np.zeros(2)
     for one in meshes:
-        stored = corners_of(as_stl(one.file, one.content, one.where, upright=False))
+        stored = _faces_of(as_stl(one.file, one.content, one.where, upright=False))["corners"].reshape(-1, 3)
         axes = TO_Z[collada_frame(one.content)[1]]
         scale = _vector(one.mesh.get("scale", "1 1 1"))
         places = [place - _vector(_origin(one.shape, "xyz")) for place in _places_of(robot, one.link)]
         turn = _rotation(_vector(_origin(one.shape, "rpy")))
-        for i, corners in enumerate((stored, stored @ axes.T)):
+        for i, corners in enumerate((stored.astype(float), stored.astype(float) @ axes.T)):
             low, high = np.sort([(corners * scale).min(axis=0), (corners * scale).max(axis=0)], axis=0)
             beside[i] += sum(np.linalg.norm(np.maximum(0.0, np.maximum(low - p, p - high))) for p in places @ turn)
     return bool(beside[1] < beside[0] - 1e-9)
@@ -355,11 +351,16 @@ def _origin(element: ElementTree.Element, key: str) -> str:
 
 
 def _vector(text: str) -> np.ndarray:
+    numbers = np.array([_number(one) for one in text.split()])
+    return numbers if numbers.shape == (3,) and np.isfinite(numbers).all() else np.zeros(3)
+
+
+def _number(text: str) -> float:
+    """The number that a text is; NaN of other texts, which MuJoCo reports."""
     try:
-        numbers = np.array(text.split(), dtype=float)
+        return float(text)
     except ValueError:
-        numbers = np.empty(0)
-    return numbers if numbers.shape == (3,) else np.zeros(3)  # MuJoCo reports the error
+        return np.nan
 
 
 def _rotation(angles: np.ndarray) -> np.ndarray:
@@ -430,10 +431,7 @@ def _repair_limits(robot: ElementTree.Element, done: dict[str, list[str]]) -> No
         if limit is None or joint.get("type") not in ("revolute", "prismatic"):
             continue
         lower, upper = limit.get("lower", "0"), limit.get("upper", "0")
-        try:
-            width = float(upper) - float(lower)
-        except ValueError:
-            continue  # MuJoCo reports the error
+        width = _number(upper) - _number(lower)
         if width == 0.0:
             done["equal"] += [joint.get("name", "")] if limit.attrib.keys() & {"lower", "upper"} else []
             limit.attrib.pop("lower", None)
@@ -461,7 +459,7 @@ def _repair_shapes(robot: ElementTree.Element, path: Path, done: dict[str, list[
             for one in kinds:
                 one.tag = one.tag.removeprefix("drake:")
             sizes = [one.get(key, "").split() for one in kinds for key in ("size", "radius", "length")]
-            if any(_is_zero(number) for size in sizes for number in size):
+            if any(_number(number) == 0.0 for size in sizes for number in size):
                 link.remove(shape)
                 done["empty"].append(name)
             elif kinds and kinds[0].tag not in SHAPES:
@@ -478,14 +476,6 @@ def _drop_repeated_inertials(robot: ElementTree.Element, done: dict[str, list[st
         for further in link.findall("inertial")[1:]:
             link.remove(further)
             done["twice"].append(link.get("name", ""))
-
-
-def _is_zero(number: str) -> bool:
-    """Whether a text is the number 0; MuJoCo reports texts that are not numbers."""
-    try:
-        return float(number) == 0.0
-    except ValueError:
-        return False
 
 
 def _repair_inertias(robot: ElementTree.Element, path: Path, done: dict[str, list[str]]) -> None:
@@ -523,11 +513,8 @@ def _hold_limp(robot: ElementTree.Element, mass_of: dict[str, float], done: dict
     """
     joints = [joint for joint in robot.findall("joint") if joint.get("type") in ("revolute", "continuous", "prismatic")]
     after = {_link(joint, "child"): _link(joint, "parent") for joint in robot.findall("joint")}
-    heavy = {name for name, mass in mass_of.items() if mass}
-    for name in [*heavy, *(_link(joint, "child") for joint in joints if not _is_idle(joint))]:
-        while name:  # all that it hangs on moves it
-            heavy.add(name)
-            name = after.pop(name, "")
+    driven = [_link(joint, "child") for joint in joints if not _is_idle(joint)]
+    heavy = _carried_by([*driven, *(name for name, mass in mass_of.items() if mass)], after)
     limp = {joint.get("name"): joint for joint in joints if _link(joint, "child") not in heavy}
     leaders = [(joint.get("name"), mimic.get("joint")) for joint in joints for mimic in joint.findall("mimic")]
     for own, joint in limp.items():
@@ -548,15 +535,22 @@ def _is_idle(joint: ElementTree.Element) -> bool:
 def _massless(robot: ElementTree.Element, mass_of: dict[str, float]) -> list[ElementTree.Element]:
     """Moving links without mass, whose rigidly fixed links below have none either."""
     joints = [(j.get("type"), _link(j, "parent"), _link(j, "child")) for j in robot.findall("joint")]
-    fixed: dict[str, list[str]] = {}
-    for kind, parent, child in joints:
-        if kind == "fixed":
-            fixed.setdefault(parent, []).append(child)
     children = {child for _, _, child in joints}
     roots = [] if "world" in mass_of else [name for name in mass_of if name not in children]
     moving = [*roots, *(child for kind, _, child in joints if kind != "fixed")]
-    light = [name for name in moving if not any(mass_of.get(one, 0.0) for one in _rigid(name, fixed))]
-    return [link for name in light for link in robot.iter("link") if link.get("name") == name]
+    fixed = {child: parent for kind, parent, child in joints if kind == "fixed"}
+    heavy = _carried_by([name for name, mass in mass_of.items() if mass], fixed)
+    return [link for name in moving if name not in heavy for link in robot.iter("link") if link.get("name") == name]
+
+
+def _carried_by(links: Iterable[str], above: Mapping[str, str]) -> set[str]:
+    """These links and all that they hang on, by the link above each."""
+    found: set[str] = set()
+    for link in links:
+        while link and link not in found:
+            found.add(link)
+            link = above.get(link, "")
+    return found
 
 
 def _free_dummy_root(robot: ElementTree.Element) -> None:
@@ -593,14 +587,6 @@ def _set_inertia(link: ElementTree.Element, mass: float, inertia: np.ndarray) ->
             inertial.remove(old)
     ElementTree.SubElement(inertial, "mass", value=repr(float(mass)))
     ElementTree.SubElement(inertial, "inertia", {key: repr(float(inertia[at])) for key, at in MOMENTS.items()})
-
-
-def _rigid(link: str, fixed: dict[str, list[str]]) -> list[str]:
-    """A link and all links rigidly fixed below it."""
-    found = [link]
-    for one in found:
-        found.extend(child for child in fixed.get(one, ()) if child not in found)
-    return found
 
 
 def _link(joint: ElementTree.Element, end: str) -> str:
