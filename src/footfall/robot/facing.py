@@ -58,8 +58,9 @@ def find_facing(model: mujoco.MjModel, home: np.ndarray, feet: Sequence[Foot]) -
     """Forward direction of a robot in its home pose (nq,)."""
     data = posed(model, home)
     legs, root = _legs(model, feet)
-    slides = _level_slides(model, data, root)
-    if len(slides) == 1:
+    joints = range(model.body_jntadr[root], model.body_jntadr[root] + model.body_jntnum[root])
+    slides = [way for j in joints if model.jnt_type[j] == SLIDE and (way := _level(data.xaxis[j])) is not None]
+    if len(slides) == 1:  # of a planar robot
         return Facing(slides[0], "the way its root slides")
     axis = _level(data.xmat[root].reshape(3, 3)[:, 0])
     usual = Facing(np.array([1.0, 0.0, 0.0]) if axis is None else axis, "the x axis of its root")
@@ -83,13 +84,6 @@ def find_facing(model: mujoco.MjModel, home: np.ndarray, feet: Sequence[Foot]) -
     # Only legs with several joints are for walking; for a robot on rigid legs the doubt is not worth a warning.
     bends = all(leg.joints > 1 for leg in legs)
     return Facing(line, "the line of its hips", "nothing shows which end of it is the front" if bends else "")
-
-
-def _level_slides(model: mujoco.MjModel, data: mujoco.MjData, root: int) -> list[np.ndarray]:
-    """Horizontal directions of the slide joints of the root; a planar robot has one."""
-    joints = range(model.body_jntadr[root], model.body_jntadr[root] + model.body_jntnum[root])
-    axes = [_level(data.xaxis[j]) for j in joints if model.jnt_type[j] == SLIDE]
-    return [axis for axis in axes if axis is not None]
 
 
 def as_forward(given: Any) -> np.ndarray:

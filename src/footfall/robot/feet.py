@@ -178,7 +178,7 @@ def choose_points(foot: Foot, points: Any) -> Foot:
         return foot
     if numbers.shape == ():
         return _sharp(foot, _on_outline(foot.polygon, int(numbers)))
-    return _sharp(foot, grid_on_sole(foot, int(numbers[0]), int(numbers[1])))
+    return _sharp(foot, _grid_on_sole(foot.polygon, int(numbers[0]), int(numbers[1])))
 
 
 def points_on_feet(feet: tuple[Foot, ...], points: Any) -> tuple[Foot, ...]:
@@ -254,23 +254,18 @@ def sole_frame(polygon: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray,
     return origin, along, across, np.column_stack([(polygon - origin) @ along, (polygon - origin) @ across])
 
 
-def grid_on_sole(foot: Foot, nx: int, ny: int, *, layout: str = "edges") -> np.ndarray:
-    """(P, 3) points of a grid over the smallest rectangle around a sole, body frame, m; those outside are dropped.
-
-    ``layout`` is "edges", edges included, or "even": the middles of nx x ny equal cells, drawn apart by n / sqrt(n^2 -
-    1), so that n equally loaded points have the second moment of the side they cover.
+def _grid_on_sole(polygon: np.ndarray, nx: int, ny: int) -> np.ndarray:
+    """(P, 3) points of a grid over the smallest rectangle around a sole, edges included, body frame, m; those outside
+    are dropped.
     """
-    polygon, even = foot.polygon, layout == "even"
     if len(polygon) == 2:
         return np.linspace(polygon[0], polygon[1], nx) if nx > 1 else polygon.mean(axis=0)[None]
     origin, along, across, flat = sole_frame(polygon)
-    low, high = flat.min(axis=0), flat.max(axis=0)
-    reach = [np.sqrt((n - 1) / (n + 1)) if even else 1.0 for n in (nx, ny)]
-    (x0, y0), (x1, y1) = (low + high) / 2 - reach * (high - low) / 2, (low + high) / 2 + reach * (high - low) / 2
-    x = np.linspace(x0, x1, nx) if nx > 1 else [(x0 + x1) / 2]
-    y = np.linspace(y0, y1, ny) if ny > 1 else [(y0 + y1) / 2]
-    grid = np.column_stack([np.repeat(x, len(y)), np.tile(y, len(x))])
-    inside = _beyond(flat, grid) <= 1e-9 * np.linalg.norm(high - low)
+    middle, half = (flat.min(axis=0) + flat.max(axis=0)) / 2, np.ptp(flat, axis=0) / 2
+    ends = zip(middle - half, middle + half, middle, (nx, ny), strict=True)
+    x, y = (np.linspace(low, high, n) if n > 1 else np.array([centre]) for low, high, centre, n in ends)
+    grid = np.column_stack([np.repeat(x, ny), np.tile(y, nx)])
+    inside = _beyond(flat, grid) <= 1e-9 * np.linalg.norm(2 * half)
     if not inside.any():
         raise RobotError(f"no point of a {nx} x {ny} grid lies inside the sole; use a finer grid")
     return origin + grid[inside, :1] * along + grid[inside, 1:] * across
@@ -325,15 +320,13 @@ def find_feet(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[Foot, ...]:
     tips by less than 5 degrees are feet too. Bodies rigidly fixed to each other make one foot. Legs without collidable
     geoms are searched in their visual ones, with a warning.
     """
-    geoms = _touching(model, data)
-    lowest, floor, top = _heights(model, data, geoms)
-    reaching = {b for b, low in lowest.items() if low <= floor + LEAF_REACH * (top - floor)}
+    span = _touching(model, data)
+    reaching, lowest, floor, top = _reaching(model, span)
     tails = _tails(model, reaching)
     if tails:
-        geoms = [g for g in geoms if model.geom_bodyid[g] not in tails]
-        lowest, floor, top = _heights(model, data, geoms)
-        reaching = {b for b, low in lowest.items() if low <= floor + LEAF_REACH * (top - floor)}
-    reaching |= _tipped_onto(model, data, geoms, reaching)
+        span = {g: ends for g, ends in span.items() if model.geom_bodyid[g] not in tails}
+        reaching, lowest, floor, top = _reaching(model, span)
+    reaching |= _tipped_onto(model, data, list(span), reaching)
     above = {ancestor for b in reaching for ancestor in chain_of(model, b)[1:]}
     chosen = [b for b in sorted(reaching) if b not in above or lowest[b] <= floor + CHAIN_REACH * (top - floor)]
 
@@ -342,20 +335,24 @@ def find_feet(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[Foot, ...]:
         groups.setdefault(int(model.body_weldid[body]), []).append(body)
     bodies = [group[0] if len(group) == 1 else weld for weld, group in groups.items()]
     names = _foot_names([model.body(b).name for b in bodies])
-    parts = [[g for g in geoms if model.geom_bodyid[g] in group] for group in groups.values()]
+    parts = [[g for g in span if model.geom_bodyid[g] in group] for group in groups.values()]
     found = _feet(model, data, [_Place(*place) for place in zip(names, bodies, parts, strict=True)])
     _warn_of_legs_to_the_side(model, data, found, floor)
     return found
 
 
-def _heights(model: mujoco.MjModel, data: mujoco.MjData, geoms: list[int]) -> tuple[dict[int, float], float, float]:
-    """The lowest point of each body with such geoms, of all of them, and the highest corner, m."""
-    spans = [_span(model, data, g) for g in geoms]
+def _reaching(
+    model: mujoco.MjModel, span: Mapping[int, tuple[float, float]]
+) -> tuple[set[int], dict[int, float], float, float]:
+    """The bodies that reach the ground, by the span of each geom; the lowest point of each body, that of all, and the
+    highest corner, m.
+    """
     lowest: dict[int, float] = {}
-    for g, (low, _) in zip(geoms, spans, strict=True):
+    for g, (low, _) in span.items():
         body = int(model.geom_bodyid[g])
         lowest[body] = min(low, lowest.get(body, np.inf))
-    return lowest, min(low for low, _ in spans), max(high for _, high in spans)
+    floor, top = min(lowest.values()), max(high for _, high in span.values())
+    return {b for b, low in lowest.items() if low <= floor + LEAF_REACH * (top - floor)}, lowest, floor, top
 
 
 def _tails(model: mujoco.MjModel, reaching: set[int]) -> set[int]:
@@ -428,8 +425,10 @@ def named_feet(model: mujoco.MjModel, data: mujoco.MjData, feet: Mapping[str, An
     return _feet(model, data, [_named_foot(model, data, name, place) for name, place in feet.items()])
 
 
-def _touching(model: mujoco.MjModel, data: mujoco.MjData) -> list[int]:
-    """Geoms among which feet are searched: those that collide, and those of visual-only bodies far below these."""
+def _touching(model: mujoco.MjModel, data: mujoco.MjData) -> dict[int, tuple[float, float]]:
+    """Geoms among which feet are searched: those that collide, and those of visual-only bodies far below these; with
+    the lowest point and the highest corner of each, m.
+    """
     robot = _bodies_of_robot(model)
     if not robot:
         tops = [model.body(b).name for b in range(1, model.nbody) if model.body_parentid[b] == 0]
@@ -444,20 +443,23 @@ def _touching(model: mujoco.MjModel, data: mujoco.MjData) -> list[int]:
             "the robot has no collision geometry to find feet in, nor any that shows; give their contact points, "
             f'feet={{"left": ("<body>", points)}}, points (P, 3) in the body\'s frame, of: {some(_body_names(model))}'
         )
+    span = {}
+    for g in geoms + bare:
+        centre, radius = corners(model, data, g)
+        span[g] = float(np.min(centre @ UP - radius)), float(np.max(centre @ UP + radius))
     if geoms:
-        spans = [_span(model, data, g) for g in geoms]
-        floor, top = min(s[0] for s in spans), max(s[1] for s in spans)
-        lowest = min((_span(model, data, g)[0] for g in bare), default=floor)
+        floor, top = min(span[g][0] for g in geoms), max(span[g][1] for g in geoms)
+        lowest = min((span[g][0] for g in bare), default=floor)
         if lowest >= floor - BARE * (top - lowest):
             _warn_of_bodies_below(model, data, robot, floor, top)
-            return geoms
+            return {g: span[g] for g in geoms}
     names = dict.fromkeys(model.body(model.geom_bodyid[g]).name for g in bare)
     lacking = f"{len(names)} of its bodies have" if geoms else "it has"
     warn(
         f"{lacking} no collision geometry ({some(list(names))}): feet are found in what the robot shows, and nothing "
         "else of it touches the ground"
     )
-    return geoms + bare
+    return span
 
 
 def _tipped_onto(model: mujoco.MjModel, data: mujoco.MjData, geoms: list[int], reaching: set[int]) -> set[int]:
@@ -680,12 +682,6 @@ def _doubt(centre: np.ndarray, radius: np.ndarray, joint: np.ndarray, sole: Sole
     above = float(joint @ sole.normal - (solid @ sole.normal).min())
     on_side = side > ON_SIDE * sole_area(solid[sole.corners], sole.normal) and above < 0.5 * length
     return "may stand on its side, which is larger than what it stands on" if on_side else ""
-
-
-def _span(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[float, float]:
-    """Lowest point of a geom and its highest corner, m."""
-    centre, radius = corners(model, data, geom)
-    return float(np.min(centre @ UP - radius)), float(np.max(centre @ UP + radius))
 
 
 def _body_names(model: mujoco.MjModel) -> list[str]:

@@ -181,8 +181,10 @@ def _leave_out(spec: mujoco.MjSpec, element: Any, file: str, where: str, skip: b
         users = [geom for geom in spec.geoms if name in (geom.meshname, geom.hfieldname)]
         for geom in users:
             touches = geom.contype or geom.conaffinity or (geom.name and geom.name in paired)
-            weighs = geom.mass != 0 and geom.density != 0 and not geom.parent.explicitinertial
-            weighs = weighs and _moves(geom.parent)
+            mover = geom.parent
+            while mover is not None and not mover.joints:
+                mover = mover.parent
+            weighs = geom.mass != 0 and geom.density != 0 and not geom.parent.explicitinertial and mover is not None
             if (touches or weighs) and skip:
                 what = " and ".join(["collides"] * bool(touches) + ["weighs"] * bool(weighs))
                 warn(f"{lost}: what it {what} on body '{geom.parent.name}' is lost")
@@ -198,13 +200,6 @@ def _leave_out(spec: mujoco.MjSpec, element: Any, file: str, where: str, skip: b
     elif not isinstance(element, mujoco.MjsSkin):
         raise RobotError(lost)
     spec.delete(element)
-
-
-def _moves(body: Any) -> bool:
-    """Whether a joint lies between a body and the world."""
-    while body is not None and not body.joints:
-        body = body.parent
-    return body is not None
 
 
 def _asset_files(spec: mujoco.MjSpec) -> Iterator[tuple[Any, str, str]]:

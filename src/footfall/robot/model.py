@@ -49,9 +49,11 @@ def prepare(spec: mujoco.MjSpec, name: str) -> list[str]:
         body.name = body.name or f"body{i}"
     scene = list(_scenery(spec.worldbody))
     scene_names = {geom.name for geom in scene if geom.name}
-    solid = [geom for geom in scene if (geom.contype or geom.conaffinity) and not _is_floor(geom)]
-    touched = [geom.name or f"a {_shape(geom.type)}" for geom in solid]
+    touched = []
     for geom in scene:
+        level = geom.alt.type == mujoco.mjtOrientation.mjORIENTATION_QUAT and _is_level(geom.quat)
+        if (geom.contype or geom.conaffinity) and not (geom.type == mujoco.mjtGeom.mjGEOM_PLANE and level):
+            touched.append(geom.name or f"a {_shape(geom.type)}")
         geom.contype = geom.conaffinity = 0
     known = {geom.name for geom in spec.geoms}
     foreign = {geom for pair in spec.pairs for geom in (pair.geomname1, pair.geomname2) if geom not in known}
@@ -81,12 +83,6 @@ def _scenery(body: Any) -> Iterator[Any]:
 
 def _shape(kind: int) -> str:
     return mujoco.mjtGeom(kind).name.removeprefix("mjGEOM_").lower()
-
-
-def _is_floor(geom: Any) -> bool:
-    """Whether a geom of a spec is a level plane, which the ground replaces without a warning."""
-    plane = geom.type == mujoco.mjtGeom.mjGEOM_PLANE
-    return plane and geom.alt.type == mujoco.mjtOrientation.mjORIENTATION_QUAT and _is_level(geom.quat)
 
 
 def _is_level(quat: np.ndarray) -> bool:
@@ -335,18 +331,12 @@ def overlapping_in_legs(
             turned, address = pose.copy(), model.jnt_qposadr[joint]
             turned[address] = min(max(pose[address] + way, low), high)
             for pair, depth in overlapping(model, turned, name).items():
-                ids = [int(model.body(body).id) for body in pair]
-                if any(_joints_between(model, leg, ids) <= NEIGHBOURS for leg in chains):
-                    found[pair] = max(found.get(pair, 0.0), depth)
+                ids = {int(model.body(body).id) for body in pair}
+                for leg in chains:
+                    places = sorted(leg.index(body) for body in ids & {*leg})
+                    if len(places) == 2 and model.body_jntnum[leg[slice(*places)]].sum() <= NEIGHBOURS:
+                        found[pair] = max(found.get(pair, 0.0), depth)
     return found
-
-
-def _joints_between(model: mujoco.MjModel, leg: list[int], bodies: list[int]) -> float:
-    """How many joints are between two bodies of a leg, a chain upward; infinite if one is not of it."""
-    if not set(bodies) <= set(leg):
-        return math.inf
-    lower, upper = sorted(leg.index(body) for body in bodies)
-    return int(model.body_jntnum[leg[lower:upper]].sum())
 
 
 def warn_of_overlaps(name: str, pairs: Mapping[tuple[str, str], float], *, excluded: bool) -> None:

@@ -19,17 +19,8 @@ from footfall.errors import RobotError
 
 KIND = mujoco.mjtGeom
 #: Kinds of geoms that can touch the ground.
-SOLID = tuple(
-    int(kind)
-    for kind in (
-        KIND.mjGEOM_SPHERE,
-        KIND.mjGEOM_CAPSULE,
-        KIND.mjGEOM_BOX,
-        KIND.mjGEOM_MESH,
-        KIND.mjGEOM_CYLINDER,
-        KIND.mjGEOM_ELLIPSOID,
-    )
-)
+_SOLID = "SPHERE", "CAPSULE", "BOX", "MESH", "CYLINDER", "ELLIPSOID"
+SOLID = tuple(int(getattr(KIND, f"mjGEOM_{kind}")) for kind in _SOLID)
 #: The eight corners of a box of half sizes 1.
 CUBE = np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, -1).T
 #: Smallest cross product of two edges, as a share of the squared size of all points; with less, three points are
@@ -331,8 +322,10 @@ def _sole_face(solid: np.ndarray, joint: np.ndarray) -> tuple[np.ndarray, float]
     for group in same[np.argsort(-(same @ area[down]), kind="stable")]:
         normal = -(normals * (area[down] * group)[:, None]).sum(axis=0)
         normal /= np.linalg.norm(normal)
-        corners = solid[np.unique(found.triangle[down[group]])]
-        if corners[:, 2].min() <= lowest and (normal @ UP >= LEVEL or _is_under(joint, corners, normal)):
+        corners, up = solid[np.unique(found.triangle[down[group]])], UP - normal[2] * normal
+        uphill = corners @ up
+        under = OVER <= (joint @ up - uphill.min()) / max(np.ptp(uphill), 1e-12) <= 1.0 - OVER
+        if corners[:, 2].min() <= lowest and (normal @ UP >= LEVEL or under):
             return normal, float((area[down] * group).sum())
     return None
 
@@ -345,13 +338,6 @@ def largest_side(solid: np.ndarray) -> float:
     sides = np.flatnonzero(np.abs(found.normal @ UP) < FACING)
     same = found.normal[sides] @ found.normal[sides].T > np.cos(np.radians(5.0))
     return float((same @ found.area[sides]).max(initial=0.0))
-
-
-def _is_under(joint: np.ndarray, corners: np.ndarray, normal: np.ndarray) -> bool:
-    """Whether the corners (N, 3) of a tilted face extend both uphill and downhill of a joint (3,)."""
-    uphill = corners @ (UP - normal[2] * normal)
-    place = (joint @ (UP - normal[2] * normal) - uphill.min()) / np.ptp(uphill)
-    return bool(OVER <= place <= 1.0 - OVER)
 
 
 def sole_area(points: np.ndarray, normal: np.ndarray) -> float:

@@ -123,8 +123,11 @@ def with_thickness(stl: bytes) -> bytes:
 
 
 def collada_frame(content: bytes) -> tuple[float, str]:
-    """Metres per unit of a .dae file, and its up axis: X_UP, Y_UP or Z_UP (the default here)."""
-    asset = ElementTree.fromstring(content).find("{*}asset")
+    """Metres per unit of a .dae file, and its up axis: X_UP, Y_UP or Z_UP (the default here, and of damaged files)."""
+    try:
+        asset = ElementTree.fromstring(content).find("{*}asset")
+    except ElementTree.ParseError:
+        asset = None  # :func:`as_stl` reports the error
     unit = None if asset is None else asset.find("{*}unit")
     axis = None if asset is None else asset.findtext("{*}up_axis")
     return 1.0 if unit is None else float(unit.get("meter", "1")), (axis or "Z_UP").strip()
@@ -260,27 +263,24 @@ def _take_meshes(
         if mesh is None:
             continue
         file = mesh.get("filename", "")
-        visual = shape.tag == "visual"
         found = find_mesh(file, path.parent / meshdir, own_package=own_package)
         if found is None and meshdir:  # written for MuJoCo, which strips the path off a URDF's files
             found = find_mesh(PurePosixPath(file).name, path.parent / meshdir)
-        if visual and (found is None or found.suffix.lower() not in MESH_FORMATS):
+        where = f"{shape.tag} mesh of link '{link.get('name')}' in '{path}'"
+        if shape.tag == "visual" and (found is None or found.suffix.lower() not in MESH_FORMATS):
             left_out.append(PurePosixPath(file).name)
             link.remove(shape)
             continue
-        where = f"{shape.tag} mesh of link '{link.get('name')}' in '{path}'"
-        if found is None and skip:
+        if found is None:
+            if not skip:
+                looked = f"looked in '{path.parent / meshdir}' and above it"
+                raise RobotError(f"cannot find '{file}', the {where}; {looked}; meshes='skip' does without")
             lost.append(f"{PurePosixPath(file).name} of link '{link.get('name')}'")
             link.remove(shape)
             continue
-        if found is None:
-            raise RobotError(
-                f"cannot find '{file}', the {where}; looked in '{path.parent / meshdir}' and above it; meshes='skip' "
-                "does without"
-            )
         taken.append(_Taken(link, shape, mesh, found, found.read_bytes(), where))
     notes = [f"{listed(left_out, 'visual mesh', 'visual meshes')} left out: missing, or of another format"]
-    turned = [one for one in taken if one.file.suffix.lower() == ".dae" and _has_other_up(one)]
+    turned = [one for one in taken if one.file.suffix.lower() == ".dae" and collada_frame(one.content)[1] in TO_Z]
     upright = _is_upright(robot, turned)
     if turned:
         how = "turned so that their up axis is z" if upright else "left as they are, whatever their up axis"
@@ -311,14 +311,6 @@ class _Taken(NamedTuple):
     where: str  # in words
 
 
-def _has_other_up(one: _Taken) -> bool:
-    """Whether a Collada file has another up axis than z."""
-    try:
-        return collada_frame(one.content)[1] in TO_Z
-    except ElementTree.ParseError:
-        return False  # :func:`as_stl` reports the error
-
-
 def _is_upright(robot: ElementTree.Element, meshes: list[_Taken]) -> bool:
     """Whether Collada meshes whose up axis is not z are to be turned, as the format says, or left, as in RViz.
 
@@ -331,7 +323,9 @@ def _is_upright(robot: ElementTree.Element, meshes: list[_Taken]) -> bool:
         axes = TO_Z[collada_frame(one.content)[1]]
         scale = _vector(one.mesh.get("scale", "1 1 1"))
         places = [place - _vector(_origin(one.shape, "xyz")) for place in _places_of(robot, one.link)]
-        turn = _rotation(_vector(_origin(one.shape, "rpy")))
+        quat = np.zeros(4)
+        mujoco.mju_euler2Quat(quat, _vector(_origin(one.shape, "rpy")), "XYZ")
+        turn = matrix_of(quat)
         for i, corners in enumerate((stored.astype(float), stored.astype(float) @ axes.T)):
             low, high = np.sort([(corners * scale).min(axis=0), (corners * scale).max(axis=0)], axis=0)
             beside[i] += sum(np.linalg.norm(np.maximum(0.0, np.maximum(low - p, p - high))) for p in places @ turn)
@@ -361,13 +355,6 @@ def _number(text: str) -> float:
         return float(text)
     except ValueError:
         return np.nan
-
-
-def _rotation(angles: np.ndarray) -> np.ndarray:
-    """(3, 3) rotation of roll, pitch and yaw, rad."""
-    quat = np.zeros(4)
-    mujoco.mju_euler2Quat(quat, angles, "XYZ")
-    return matrix_of(quat)
 
 
 LEAST_MASS = 1e-3  # kg, given to a moving link without mass
@@ -513,7 +500,8 @@ def _hold_limp(robot: ElementTree.Element, mass_of: dict[str, float], done: dict
     """
     joints = [joint for joint in robot.findall("joint") if joint.get("type") in ("revolute", "continuous", "prismatic")]
     after = {_link(joint, "child"): _link(joint, "parent") for joint in robot.findall("joint")}
-    driven = [_link(joint, "child") for joint in joints if not _is_idle(joint)]
+    efforts = [[limit.get("effort", "").strip() for limit in joint.findall("limit")[:1]] for joint in joints]
+    driven = [_link(joint, "child") for joint, its in zip(joints, efforts, strict=True) if its not in (["0"], ["0.0"])]
     heavy = _carried_by([*driven, *(name for name, mass in mass_of.items() if mass)], after)
     limp = {joint.get("name"): joint for joint in joints if _link(joint, "child") not in heavy}
     leaders = [(joint.get("name"), mimic.get("joint")) for joint in joints for mimic in joint.findall("mimic")]
@@ -524,12 +512,6 @@ def _hold_limp(robot: ElementTree.Element, mass_of: dict[str, float], done: dict
             for tag in ("mimic", "limit"):
                 for element in joint.findall(tag):
                     joint.remove(element)
-
-
-def _is_idle(joint: ElementTree.Element) -> bool:
-    """Whether a joint's motor is said to give nothing."""
-    limit = joint.find("limit")
-    return limit is not None and limit.get("effort", "").strip() in ("0", "0.0")
 
 
 def _massless(robot: ElementTree.Element, mass_of: dict[str, float]) -> list[ElementTree.Element]:
