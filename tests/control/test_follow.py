@@ -144,7 +144,7 @@ def test_the_command_reports_errors_and_help(tmp_path, capsys):
     assert main(["follow", "spatial-biped", str(file)]) == 0
     assert "help from outside" in capsys.readouterr().out
     assert main(["follow", "spatial-biped", str(tmp_path / "squat.pkl")]) == 1
-    assert "cannot read the motion of a robot" in capsys.readouterr().err
+    assert "is not a motion of a robot that can be read" in capsys.readouterr().err
 
 
 def test_uneven_stamps_are_resampled_and_said():

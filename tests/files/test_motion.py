@@ -80,7 +80,7 @@ def test_what_is_wrong_with_a_file_is_told(name, text, message, tmp_path):
 def test_other_files_and_other_names_are_refused_with_a_hint(tmp_path, rec):
     with pytest.raises(
         FootfallError,
-        match=r"from .*: known are \.c3d, \.csv, \.mot, \.parquet, \.sto, \.trc, \.tsv, \.txt",
+        match=r"measurement that can be read: known are \.c3d, \.csv, \.mot, \.parquet, \.sto, \.trc, \.tsv, \.txt",
     ):
         load_motion(tmp_path / "walk.xlsx")
     with pytest.raises(FootfallError, match="there is no such file"):
@@ -91,5 +91,5 @@ def test_other_files_and_other_names_are_refused_with_a_hint(tmp_path, rec):
     with pytest.raises(FootfallError, match="has no vector 'Heel'"):
         motion.vector("Heel")
     (tmp_path / "x.c3d").write_bytes(b"")
-    with pytest.raises(FootfallError, match=r"x\.c3d' cannot be read as a \.c3d file: it is no C3D file"):
+    with pytest.raises(FootfallError, match=r"x\.c3d' cannot be read as a measurement \(\.c3d\): it is no C3D file"):
         load_motion(tmp_path / "x.c3d")

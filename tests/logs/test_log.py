@@ -228,7 +228,7 @@ def test_a_root_without_a_name_is_in_no_channel():
     [
         (lambda path: None, "there is no such file"),
         (lambda path: path.write_text("time,a,b\n0,1,2\n1,2,3\n2,3,4\n3,3,4\n"), "names={'NAME IN THE LOG': 'JOINT'}"),
-        (lambda path: path.write_text("FL_hip_roll,b\n0,1\n1,2\n"), "no column 'time' and states no rate: give rate="),
+        (lambda path: path.write_text("FL_hip_roll,b\n0,1\n1,2\n"), "no column 'time', and states no rate: give rate="),
         (lambda path: path.write_text("time,FL_hip_roll\n"), "it holds no samples"),
     ],
 )
@@ -244,7 +244,7 @@ def test_other_bags_and_wrong_names_are_refused_in_a_sentence(tmp_path):
     for ending, sentence in (
         (".bag", "a bag of ROS 1.*ros2 bag convert"),
         (".db3", "SQLite"),
-        (".xyz", "no log that is"),
+        (".xyz", "is not a log that can be read"),
     ):
         (tmp_path / f"log{ending}").write_text("x")
         with pytest.raises(FootfallError, match=sentence):

@@ -13,15 +13,15 @@ No ROS needs to be installed. A channel is called as PlotJuggler calls it: ``/jo
 from __future__ import annotations
 
 import json
-import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from footfall.errors import FootfallError, optional_package
-from footfall.files.tables import TIMES, plain, read_columns, time_column
+from footfall.files.tables import TIMES, plain, read_by_ending, read_columns, time_column, times_by_rate
 
 #: Most numbers of an array in a message that may be a state of a robot; larger ones are pictures, clouds or maps.
 LARGEST = 128
@@ -49,22 +49,12 @@ def read_channels(path: Path, rate: float | None = None) -> Channels:
     """The channels of a file or a bag; ``rate``, samples per second, gives the times where there are none."""
     if path.is_dir():
         path = _of_bag(path)
-    readers = {".mcap": _read_mcap, ".npz": _read_npz}
-    tables = (".csv", ".tsv", ".txt", ".parquet")
-    ending = path.suffix.lower()
-    if ending not in (*readers, *tables):
-        other = {".bag": "a bag of ROS 1", ".db3": "a ROS 2 bag in SQLite, which does not describe its messages"}
-        how = " (ros2 bag convert, or rosbags-convert, writes MCAP)" if ending in other else ""
-        raise FootfallError(
-            f"'{path}' is {other.get(ending, 'no log that is known')}: known are {', '.join((*readers, *tables))}, and "
-            f"folders of ROS 2 bags in MCAP{how}"
-        )
-    if not path.is_file():
-        raise FootfallError(f"cannot read '{path}': there is no such file")
-    try:
-        found = _read_table(path, rate) if ending in tables else readers[ending](path, rate)
-    except (OSError, UnicodeDecodeError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise FootfallError(f"'{path}' cannot be read as a log: {error}") from error
+    readers: dict[str, Callable[[Path], Channels]] = {".mcap": _read_mcap, ".npz": partial(_read_npz, rate=rate)}
+    readers |= dict.fromkeys((".csv", ".tsv", ".txt", ".parquet"), partial(_read_table, rate=rate))
+    other = {".bag": "a bag of ROS 1", ".db3": "a ROS 2 bag in SQLite, which does not describe its messages"}
+    this = other.get(path.suffix.lower())
+    how = f"; this is {this}: ros2 bag convert, or rosbags-convert, writes MCAP" if this else ""
+    found = read_by_ending(path, readers, "a log", f", and folders of ROS 2 bags in MCAP{how}")
     kept = [one for one in found.channels if np.isfinite(one.values).sum() > 1]
     if not kept:
         raise FootfallError(f"'{path}' holds no samples: no channel has two numbers")
@@ -102,15 +92,8 @@ def _read_table(path: Path, rate: float | None) -> Channels:
         raise ValueError("it holds no columns of numbers beside its times")
     count = len(next(iter(values.values())))
     if time is None:
-        time = _by_rate(count, rate or stated, "column 'time'", values)
+        time = times_by_rate(count, rate or stated, "column 'time'", values)
     return Channels([Channel(name, time, own, units[name]) for name, own in values.items()], done)
-
-
-def _by_rate(count: int, rate: float | None, lacking: str, names: Iterable[str]) -> np.ndarray:
-    if rate is None:
-        shown = ", ".join(list(names)[:8])
-        raise ValueError(f"it has no {lacking} and states no rate: give rate= in samples per second; it has {shown}")
-    return np.arange(count) / rate
 
 
 def _read_npz(path: Path, rate: float | None) -> Channels:
@@ -129,7 +112,7 @@ def _read_npz(path: Path, rate: float | None) -> Channels:
     done: list[str] = []
     time = time_column({times: series.pop(times)}, {times: ""}, done) if times else None
     if time is None:
-        time = _by_rate(count, rate or stated, "array 'time'", arrays)
+        time = times_by_rate(count, rate or stated, "array 'time'", arrays)
     found = []
     for name, own in series.items():
         if own.ndim == 1:
@@ -151,7 +134,7 @@ def _alike(key: str, name: str) -> bool:
 # ---- MCAP -----------------------------------------------------------------------------------------------------------
 
 
-def _read_mcap(path: Path, rate: float | None) -> Channels:
+def _read_mcap(path: Path) -> Channels:
     reading = optional_package("mcap.reader", "reading MCAP")
     from mcap.exceptions import McapError
 

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import os
 import re
-import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -26,7 +26,7 @@ import numpy as np
 
 from footfall.arguments import public
 from footfall.errors import FootfallError
-from footfall.files.tables import is_number, read_columns, time_column
+from footfall.files.tables import is_number, read_by_ending, read_columns, time_column
 from footfall.given_numbers import Positive
 
 #: Frames per second where neither the file nor the caller gives them: LAFAN1 and most retargeted sets.
@@ -83,19 +83,9 @@ def load_joint_motion(
     ``fps`` (1/s), ``quaternion`` ("xyzw" or "wxyz") and ``joints`` (names, in the order of the file) are for what the
     file leaves open.
     """
-    source = Path(path).expanduser()
-    readers: dict[str, Callable[[Path, _Given], JointMotion]] = {".csv": _read_csv, ".npz": _read_npz}
-    ending = source.suffix.lower()
-    if ending not in readers:
-        raise FootfallError(
-            f"cannot read the motion of a robot from '{source}': known are {', '.join(sorted(readers))}"
-        )
-    if not source.is_file():
-        raise FootfallError(f"cannot read '{source}': there is no such file")
-    try:
-        found = readers[ending](source, _Given(None if fps is None else float(fps), quaternion))
-    except (OSError, UnicodeDecodeError, ValueError, IndexError, KeyError, zipfile.BadZipFile) as error:
-        raise FootfallError(f"'{source}' cannot be read as a motion of a robot: {error}") from error
+    given = _Given(None if fps is None else float(fps), quaternion)
+    readers = {".csv": partial(_read_csv, given=given), ".npz": partial(_read_npz, given=given)}
+    found = read_by_ending(Path(path).expanduser(), readers, "a motion of a robot")
     return found if joints is None else replace(found, names=tuple(joints))
 
 

@@ -28,7 +28,7 @@ from footfall.arguments import public
 from footfall.errors import FootfallError
 from footfall.files.c3d import C3D, force_plates, read_c3d
 from footfall.files.measured import Measured
-from footfall.files.tables import SCALES, number, read_delimited, scale_of, unique
+from footfall.files.tables import SCALES, number, read_by_ending, read_delimited, scale_of, unique
 
 
 def read_storage(path: Path) -> Measured:
@@ -254,18 +254,7 @@ def _centres(force: str) -> list[str]:
 
 
 def _read(source: Path, readers: Mapping[str, Callable[[Path], Measured]], up: str | None) -> Measured:
-    ending = source.suffix.lower()
-    if ending not in readers:
-        raise FootfallError(
-            f"cannot read measurements from '{source}': known are {', '.join(sorted(readers))}; "
-            "most programs can write a .csv"
-        )
-    if not source.is_file():
-        raise FootfallError(f"cannot read '{source}': there is no such file")
-    try:
-        found = readers[ending](source)
-    except (OSError, UnicodeDecodeError, ValueError, IndexError, KeyError) as error:
-        raise FootfallError(f"'{source}' cannot be read as a {ending} file: {error}") from error
+    found = read_by_ending(source, readers, "a measurement", "; most programs can write a .csv")
     return found if up is None else replace(found, up=up)
 
 

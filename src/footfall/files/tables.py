@@ -10,14 +10,31 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable
+import zipfile
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from footfall.errors import optional_package
+from footfall.errors import FootfallError, optional_package
 from footfall.files.measured import Measured
+
+Content = TypeVar("Content")
+
+
+def read_by_ending(path: Path, readers: Mapping[str, Callable[[Path], Content]], kind: str, hint: str = "") -> Content:
+    """What the reader of the ending of a file returns; an error names a file that it cannot read as that kind."""
+    ending = path.suffix.lower()
+    if ending not in readers:
+        raise FootfallError(f"'{path}' is not {kind} that can be read: known are {', '.join(sorted(readers))}{hint}")
+    if not path.is_file():
+        raise FootfallError(f"cannot read '{path}': there is no such file")
+    try:
+        return readers[ending](path)
+    except (OSError, UnicodeDecodeError, ValueError, IndexError, KeyError, zipfile.BadZipFile) as error:
+        raise FootfallError(f"'{path}' cannot be read as {kind} ({ending}): {error}") from error
+
 
 #: Texts for a missing number.
 MISSING = frozenset(("", "nan", "na", "n/a", "null", "none", "-", "--", "#n/a", "missing"))
@@ -179,20 +196,23 @@ class Columns(NamedTuple):
 def read_delimited(path: Path, rate: float | None = None) -> Measured:
     """A table over time; ``rate`` (samples per second) gives the times where the file has none."""
     values, units, stated, done, _ = read_columns(path)
-    time, rate = time_column(values, units, done), rate or stated
+    time = time_column(values, units, done)
     if time is None:
         counts = [name for name in values if plain(name) in COUNTS]
-        if rate is None:
-            but = f" but '{counts[0]}'" if counts else ""
-            raise ValueError(
-                f"it has no column 'time'{but}, and does not state its rate: give rate= in samples per second; its "
-                f"columns are {', '.join(values)}"
-            )
+        lacking = f"column 'time'{f' but {counts[0]!r}' if counts else ''}"
+        time = times_by_rate(len(next(iter(values.values()), np.zeros(0))), rate or stated, lacking, values)
         for name in counts:
             del values[name], units[name]
-        done.append(f"times by {rate:g} samples per second")
-        time = np.arange(len(next(iter(values.values()), np.zeros(0)))) / rate
+        done.append(f"times by {rate or stated:g} samples per second")
     return Measured(time, values, units, "z", path.name, tuple(done))
+
+
+def times_by_rate(count: int, rate: float | None, lacking: str, names: Iterable[str]) -> np.ndarray:
+    """(T,) s, the times of so many samples at a rate; an error where there is none tells what else is lacking."""
+    if rate is None:
+        shown = ", ".join(list(names)[:12])
+        raise ValueError(f"it has no {lacking}, and states no rate: give rate= in samples per second; it has {shown}")
+    return np.arange(count) / rate
 
 
 def read_columns(path: Path, *, lenient: bool = False) -> Columns:

@@ -99,18 +99,13 @@ def drives(robot: Robot, controller: str) -> Drives:
 
 def motor_scale(robot: Robot, controller: str) -> np.ndarray:
     """(nu,) torque per control of each actuator, N m; an error where one is not a plain motor on a joint."""
-    model = robot.model
-    for i in range(model.nu):
-        if (
-            model.actuator_trntype[i] not in AT_JOINT
-            or model.actuator_biastype[i] != mujoco.mjtBias.mjBIAS_NONE
-            or model.actuator_dyntype[i] != mujoco.mjtDyn.mjDYN_NONE
-        ):
-            raise ControllerError(
-                f"{controller}: actuator '{robot.actuator_names[i]}' of {robot.name} is not a plain motor on a joint; "
-                'load the robot with actuators="motor"'
-            )
-    return model.actuator_gear[:, 0] * model.actuator_gainprm[:, 0]
+    found = drives(robot, controller)
+    if found.servos:
+        raise ControllerError(
+            f"{controller}: {robot.name} has servos, and not a plain motor on a joint each; load the robot with "
+            'actuators="motor"'
+        )
+    return found.scale
 
 
 def torque_limits(robot: Robot) -> np.ndarray:
