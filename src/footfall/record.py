@@ -139,13 +139,8 @@ class BodyContacts(NamedTuple):
 
     def between(self, body: str, partner: str) -> np.ndarray:
         """(T, 3) N, the force on a body by its partner."""
-        total = np.zeros((len(self.force), 3))
-        for c, (first, second) in enumerate(self.bodies):
-            if (first, second) == (body, partner):
-                total += self.force[:, c]
-            elif (second, first) == (body, partner):
-                total -= self.force[:, c]
-        return total
+        signs = [(pair == (body, partner)) - (pair == (partner, body)) for pair in self.bodies]
+        return np.asarray(np.einsum("tci,c->ti", self.force, np.array(signs, dtype=float)))
 
     def __repr__(self) -> str:
         pairs = len({frozenset(pair) for pair in self.bodies})

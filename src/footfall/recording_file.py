@@ -153,13 +153,6 @@ def digest_of(files: Mapping[str, bytes]) -> str:
     return digest.hexdigest()
 
 
-def write_files(files: Mapping[str, bytes], path: Path) -> None:
-    """Write files as an archive, the same bytes whenever it is written."""
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name in sorted(files):
-            archive.writestr(zipfile.ZipInfo(name), files[name], zipfile.ZIP_DEFLATED)
-
-
 def read_files(path: Path) -> dict[str, bytes]:
     """The files of an archive, unpacked in memory."""
     try:
@@ -387,7 +380,9 @@ def _put_files(files: dict[str, bytes], target: Path) -> None:
             if other and not other.is_symlink() and digest_of(read_files(other)) == digest:
                 os.link(other, part)
                 return
-        write_files(files, part)
+        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
+            for inner in sorted(files):  # the same bytes whenever it is written
+                archive.writestr(zipfile.ZipInfo(inner), files[inner], zipfile.ZIP_DEFLATED)
 
 
 def _complete(target: Path) -> None:

@@ -63,20 +63,18 @@ def base_tilt(rec: Record) -> np.ndarray:
 
 def standing_base_height(rec: Record) -> float:
     """Height (m) of the base above the ground in the home pose, or at the start if that is lower."""
-    return min(_home_height(rec.robot), float(base_height(rec)[0]))
+    return min(_at_home(rec.robot)[0], float(base_height(rec)[0]))
 
 
 @once
-def _home_height(robot: Robot) -> float:
+def _at_home(robot: Robot) -> tuple[float, bool]:
+    """Height (m) of the base at home, and whether its origin is less than half as high as its centre of mass, which is
+    the base then.
+    """
     data = at_home(robot, scratch_data(robot.model))
-    return float((data.xipos if _begins_low(robot) else data.xpos)[robot.base, 2])
-
-
-@once
-def _begins_low(robot: Robot) -> bool:
-    """Whether the origin of the base is less than half as high as its centre of mass, at home."""
-    data = at_home(robot, scratch_data(robot.model))
-    return bool(data.xpos[robot.base, 2] < LOW_ORIGIN * data.xipos[robot.base, 2])
+    origin, centre = float(data.xpos[robot.base, 2]), float(data.xipos[robot.base, 2])
+    low = origin < LOW_ORIGIN * centre
+    return centre if low else origin, low
 
 
 @once
@@ -92,7 +90,7 @@ def first_body_down(rec: Record) -> tuple[int, str] | None:
     apart = float(np.diff(rec.time[:2]).sum()) if len(rec) > 1 else EVERY
     stride = max(1, round(EVERY / max(apart, 1e-9)))
     samples = np.unique(np.append(np.arange(0, len(rec), stride), len(rec) - 1))  # the last one too
-    standing = _home_height(robot)
+    standing, _ = _at_home(robot)
     lowest = np.full(len(samples), -1)  # which of ``watched`` touches, the first of them
     for first in range(0, len(samples), AT_ONCE):
         some = samples[first : first + AT_ONCE]
@@ -128,11 +126,11 @@ def _base(rec: Record) -> np.ndarray:
     """(T, 3) m, position of the base."""
     robot = rec.robot
     model, data, base = robot.model, scratch_data(robot.model), robot.base
-    root = int(model.body_jntadr[base])
-    if not _begins_low(robot) and root >= 0 and model.jnt_type[root] == mujoco.mjtJoint.mjJNT_FREE:
+    root, (_, low) = int(model.body_jntadr[base]), _at_home(robot)
+    if not low and root >= 0 and model.jnt_type[root] == mujoco.mjtJoint.mjJNT_FREE:
         at = int(model.jnt_qposadr[root])  # the position of a free joint is part of qpos
         return np.array(rec.qpos[:, at : at + 3])
-    (bases,) = replay_places(data, rec.qpos, [(data.xipos if _begins_low(robot) else data.xpos)[base]])
+    (bases,) = replay_places(data, rec.qpos, [(data.xipos if low else data.xpos)[base]])
     return bases
 
 

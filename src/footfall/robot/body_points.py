@@ -7,6 +7,7 @@ count as one. Points in the sole of a foot, or equal to one of its contact point
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -82,33 +83,34 @@ def body_points(model: mujoco.MjModel, home: np.ndarray, feet: tuple[Foot, ...])
         weld = int(model.body_weldid[model.geom_bodyid[geom]])
         if weld and is_solid(model, geom):
             groups.setdefault(weld, []).append(geom)
-    found = []
+    found: list[tuple[int, int, Parts]] = []
     for weld, geoms in groups.items():
         own = [i for i, body in enumerate(foot_body) if model.body_weldid[body] == weld]
         body = foot_body[own[0]] if own else weld
-        parts = Parts(*map(np.concatenate, zip(*(_touching(model, data, geom) for geom in geoms), strict=True)))
+        parts = _joined([_touching(model, data, geom) for geom in geoms])
         for i in own:
             parts = parts.where(_is_apart(data, feet[i], foot_body[i], parts))
         parts = parts.where(_needed(parts))
         if len(parts.geom):
             rotation, origin = data.xmat[body].reshape(3, 3), data.xpos[body]
-            local = (parts.centre - origin) @ rotation
-            found.append((body, own[0] if own else -1, local, parts.radius, rotation.T @ parts.axes, parts.geom))
+            local = parts._replace(centre=(parts.centre - origin) @ rotation, axes=rotation.T @ parts.axes)
+            found.append((body, own[0] if own else -1, local))
     found.sort(key=lambda one: one[1] < 0)
-    count = [len(one[2]) for one in found]
-
-    def joined(i: int, *shape: int) -> np.ndarray:
-        return np.concatenate([np.zeros((0, *shape)), *(one[i] for one in found)])
-
+    every = _joined([parts for _, _, parts in found])
     return BodyPoints(
-        body=np.array([one[0] for one in found], dtype=int),
-        foot=np.array([one[1] for one in found], dtype=int),
-        begin=np.cumsum([0, *count]),
-        points=joined(2, 3),
-        radius=joined(3),
-        axes=joined(4, 3, 3),
-        geom=joined(5).astype(int),
+        body=np.array([body for body, _, _ in found], dtype=int),
+        foot=np.array([foot for _, foot, _ in found], dtype=int),
+        begin=np.cumsum([0, *(len(parts.geom) for _, _, parts in found)]),
+        points=every.centre,
+        radius=every.radius,
+        axes=every.axes,
+        geom=every.geom,
     )
+
+
+def _joined(several: Sequence[Parts]) -> Parts:
+    none = Parts(np.zeros((0, 3)), np.zeros(0), np.zeros((0, 3, 3)), np.zeros(0, dtype=int))
+    return Parts(*map(np.concatenate, zip(none, *several, strict=True)))
 
 
 def _touching(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> Parts:

@@ -39,38 +39,19 @@ def toppling(robot: Robot) -> Toppling | None:
     The support polygon is the hull of the contact points of its feet, and of other bodies that are as low. Robots on
     points or on a line, which no pose balances, are not judged.
     """
-    if not may_topple(robot):
-        return None
-    beyond = beside_soles(robot, robot.home)
-    if not beyond.any():
-        return None
-    soles = _places(posed(robot.model, robot.home), robot.point_body, robot.point_position)
-    return Toppling(beyond, next(_standing_poses(robot, soles, beyond), None))
-
-
-def may_topple(robot: Robot) -> bool:
-    """Whether it has a free base, which carries all feet, motors, weight straight down, and more than a line to stand
-    on.
-    """
-    model = robot.model
-    root, roots, down = _root(robot), model.body_rootid[robot.point_body], robot.gravity
+    model, down, root = robot.model, robot.gravity, _root(robot)
     free = model.body_jntnum[root] and model.jnt_type[model.body_jntadr[root]] == FREE
-    if not (free and model.nu and (roots == root).all() and down[2] < 0.0 and not down[:2].any()):
-        return False
-    soles = _places(posed(model, robot.home), robot.point_body, robot.point_position)
-    return len(hull_ring(soles[:, :2])) > 2
-
-
-def beside_soles(robot: Robot, qpos: np.ndarray) -> np.ndarray:
-    """(2,) m, world frame, from what it stands on in a pose (nq,) to its centre of mass; 0 where that is over it."""
-    data = posed(robot.model, qpos)
-    soles = _places(data, robot.point_body, robot.point_position)
-    beyond = _beyond(soles[:, :2], _under(robot, data))
-    if not beyond.any():
-        return beyond
+    carries_all = (model.body_rootid[robot.point_body] == root).all()
+    if not (free and model.nu and carries_all and down[2] < 0.0 and not down[:2].any()):
+        return None
+    data = posed(model, robot.home)
+    soles, under = _places(data, robot.point_body, robot.point_position), _under(robot, data)
+    if len(hull_ring(soles[:, :2])) < 3 or not _beyond(soles[:, :2], under).any():
+        return None
     others = _places(data, robot.others.of_body, robot.others.points)
     low = others[:, 2] - robot.others.radius <= (soles[:, 2] - robot.point_radius).max() + ROUNDING
-    return _beyond(np.vstack([soles, others[low]])[:, :2], _under(robot, data))
+    beyond = _beyond(np.vstack([soles, others[low]])[:, :2], under)
+    return Toppling(beyond, next(_standing_poses(robot, soles, beyond), None)) if beyond.any() else None
 
 
 def warn_of_toppling(robot: Robot) -> None:
