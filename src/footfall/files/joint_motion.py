@@ -55,7 +55,27 @@ class JointMotion:
     source: str = "motion"
 
     def __post_init__(self) -> None:
-        _check(self)
+        for name in ("time", "joints", "position", "rotation"):
+            if (values := getattr(self, name)) is not None:
+                object.__setattr__(self, name, np.asarray(values, dtype=float))
+        count = self.time.size
+        if self.time.shape != (count,):
+            raise FootfallError(f"{self.source}: its times have shape {self.time.shape}, not (T,)")
+        for name in ("joints", "position", "rotation"):
+            values = getattr(self, name)
+            if values is not None and (values.ndim != 2 or len(values) != count):
+                raise FootfallError(f"{self.source}: {name} has shape {values.shape} and there are {count} samples")
+            if values is not None and not np.isfinite(values).all():
+                bad = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
+                raise FootfallError(f"{self.source}: {name} has a gap or no number at sample {bad}")
+        if count < 2 or not (np.diff(self.time) > 0.0).all():
+            raise FootfallError(f"{self.source}: a motion needs two samples or more, at times that increase")
+        if self.names is not None and len(self.names) != self.joints.shape[1]:
+            raise FootfallError(f"{self.source}: {len(self.names)} names of joints for {self.joints.shape[1]} columns")
+        if (self.position is None) != (self.rotation is None):
+            raise FootfallError(f"{self.source}: the root has a position or a rotation but not both")
+        if self.rotation is not None and not (np.abs(np.linalg.norm(self.rotation, axis=1) - 1.0) < 0.05).all():
+            raise FootfallError(f"{self.source}: the rotation of the root is not a unit quaternion in every sample")
 
     def __len__(self) -> int:
         return len(self.time)
@@ -102,48 +122,19 @@ class _Given(NamedTuple):
         return values if order == "wxyz" else values[:, [3, 0, 1, 2]]
 
 
-def _check(motion: JointMotion) -> None:
-    for name in ("time", "joints", "position", "rotation"):
-        if (values := getattr(motion, name)) is not None:
-            object.__setattr__(motion, name, np.asarray(values, dtype=float))
-    count = motion.time.size
-    if motion.time.shape != (count,):
-        raise FootfallError(f"{motion.source}: its times have shape {motion.time.shape}, not (T,)")
-    for name in ("joints", "position", "rotation"):
-        values = getattr(motion, name)
-        if values is not None and (values.ndim != 2 or len(values) != count):
-            raise FootfallError(f"{motion.source}: {name} has shape {values.shape} and there are {count} samples")
-        if values is not None and not np.isfinite(values).all():
-            bad = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
-            raise FootfallError(f"{motion.source}: {name} has a gap or no number at sample {bad}")
-    if count < 2 or not (np.diff(motion.time) > 0.0).all():
-        raise FootfallError(f"{motion.source}: a motion needs two samples or more, at times that increase")
-    if motion.names is not None and len(motion.names) != motion.joints.shape[1]:
-        raise FootfallError(
-            f"{motion.source}: {len(motion.names)} names of joints for {motion.joints.shape[1]} columns"
-        )
-    if (motion.position is None) != (motion.rotation is None):
-        raise FootfallError(f"{motion.source}: the root has a position or a rotation but not both")
-    if motion.rotation is not None and not (np.abs(np.linalg.norm(motion.rotation, axis=1) - 1.0) < 0.05).all():
-        raise FootfallError(f"{motion.source}: the rotation of the root is not a unit quaternion in every sample")
-
-
 # ---- tables --------------------------------------------------------------------------------------------------------
 
 
 def _read_csv(path: Path, given: _Given) -> JointMotion:
+    """A table with a head, or LAFAN1 without: the root's place, its quaternion, and the joints."""
     first = next((line for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()), "")
-    if first and all(map(is_number, first.split(","))):
-        return _headless(np.loadtxt(path, delimiter=",", ndmin=2, encoding="utf-8-sig"), path.name, given)
-    return _named(path, given)
-
-
-def _headless(table: np.ndarray, source: str, given: _Given) -> JointMotion:
-    """LAFAN1: the root's place, its quaternion, and the joints."""
+    if not first or not all(map(is_number, first.split(","))):
+        return _named(path, given)
+    table = np.loadtxt(path, delimiter=",", ndmin=2, encoding="utf-8-sig")
     if table.shape[1] < 8:
         raise ValueError(f"its {table.shape[1]} columns have no names, and are too few for a root and joints")
     rotation = given.scalar_first(table[:, 3:7], "xyzw")
-    return JointMotion(given.times(len(table)), table[:, 7:], None, table[:, :3], rotation, source)
+    return JointMotion(given.times(len(table)), table[:, 7:], None, table[:, :3], rotation, path.name)
 
 
 #: Columns of the root: ``root_x`` and ``root_qw``, ``base.x`` and ``base.qw``, ``root_pos_x`` and ``root_quat_w``.

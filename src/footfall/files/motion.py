@@ -28,7 +28,7 @@ from footfall.arguments import public
 from footfall.errors import FootfallError
 from footfall.files.c3d import C3D, force_plates, read_c3d
 from footfall.files.measured import Measured
-from footfall.files.tables import SCALES, number, read_by_ending, read_delimited, scale_of, unique
+from footfall.files.tables import SCALES, numbers, read_by_ending, read_delimited, scale_of, unique
 
 
 def read_storage(path: Path) -> Measured:
@@ -85,8 +85,8 @@ def _numbers(rows: list[tuple[int, str]], width: int, called: Callable[[int], st
     """
     if not rows:
         raise ValueError("it holds no samples")
-    table = np.full((len(rows), width), np.nan)
-    for k, (where, line) in enumerate(rows):
+    table = []
+    for where, line in rows:
         cells = _cells(line)
         while len(cells) > width and not cells[-1]:
             cells.pop()
@@ -94,12 +94,9 @@ def _numbers(rows: list[tuple[int, str]], width: int, called: Callable[[int], st
             cells += [""] * (width - len(cells))
         if len(cells) != width:
             raise ValueError(f"line {where} has {len(cells)} numbers and not {width}")
-        for i, cell in enumerate(cells):
-            try:
-                table[k, i] = number(cell)
-            except ValueError as error:
-                raise ValueError(f"{error}, in line {where}, {called(i)}") from None
-    return table
+        table.append(cells)
+    lines = [where for where, _ in rows]
+    return np.column_stack([numbers([cells[i] for cells in table], lines, called(i)) for i in range(width)])
 
 
 # ---- .trc: five lines of header, then frames of markers ------------------------------------------------------------

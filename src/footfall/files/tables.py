@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -49,6 +49,17 @@ def number(cell: str) -> float:
         return float(text.replace(",", ".").replace("_", "?"))  # Python reads 1_000 as a number
     except ValueError:
         raise ValueError(f"could not convert '{text}' to a number") from None
+
+
+def numbers(cells: Sequence[str], lines: Sequence[int], column: str) -> np.ndarray:
+    """(T,) the numbers of a column, whose cells come from these lines of the file."""
+    found = np.empty(len(cells))
+    for k, (cell, line) in enumerate(zip(cells, lines, strict=True)):
+        try:
+            found[k] = number(cell)
+        except ValueError as error:
+            raise ValueError(f"{error}, in line {line}, {column}") from None
+    return found
 
 
 def is_number(cell: str) -> bool:
@@ -289,15 +300,8 @@ def _add_text(found: Columns, text: str, lenient: bool) -> float | None:
         if lenient and not known_unit(stated or below):
             continue
         factor, found.units[name] = scale_of(stated or below, name) if stated or below else (1.0, "")
-        numbers = np.empty(len(cells))
-        for k, cell in enumerate(cells):
-            try:
-                numbers[k] = number(cell)
-            except ValueError as error:
-                raise ValueError(
-                    f"{error}, in line {lines[start + k][0]}, column '{name}'; a missing number is left blank or NaN"
-                ) from None
-        found.values[name] = factor * numbers
+        where = [line for line, _ in lines[start:]]
+        found.values[name] = factor * numbers(cells, where, f"column '{name}'; a missing number is left blank or NaN")
     stated_rate = next((one for _, line in lines[: start - 1] if (one := _RATE.search(line))), None)
     return None if stated_rate is None else number(stated_rate[1])
 

@@ -383,12 +383,10 @@ def friction_angle(rec: Record) -> np.ndarray:
     size, slow = np.linalg.norm(force, axis=-1), 1e-3 * own.speed
     slides = (rec.mode == SLIDE) & (np.linalg.norm(velocity, axis=-1) > slow) & (size > 1e-3 * own.weight)
     angle = _angle(force, -velocity)
-    angle[:-1] = np.minimum(angle[:-1], _angle(force[:-1], -velocity[1:]))
-    slides[:-1] &= np.linalg.norm(velocity[1:], axis=-1) > slow
     end, normal = _velocity_after(rec), rec.normal[:-1]
-    end = end - np.einsum("tpi,tpi->tp", end, normal)[..., None] * normal
-    angle[:-1] = np.minimum(angle[:-1], _angle(force[:-1], -end))
-    slides[:-1] &= np.linalg.norm(end, axis=-1) > slow
+    for later in (velocity[1:], end - np.einsum("tpi,tpi->tp", end, normal)[..., None] * normal):
+        angle[:-1] = np.minimum(angle[:-1], _angle(force[:-1], -later))
+        slides[:-1] &= np.linalg.norm(later, axis=-1) > slow
     if rec.law.event_driven:
         slides &= np.einsum("tpi,tpi->tp", rec.velocity, rec.normal) > -slow
         turned = np.linalg.norm(np.diff(rec.normal, axis=0), axis=2)

@@ -24,15 +24,15 @@ def standing_pose(model: mujoco.MjModel, pose: Any = None, name: str = "") -> tu
     the keyframe 'home' or 'stand', else the first one, else the model's zero pose.
     """
     keys = [model.key(k).name for k in range(model.nkey)]
-    qpos, ctrl = model.qpos0.copy(), np.zeros(model.nu)
+    qpos, ctrl, key = model.qpos0.copy(), np.zeros(model.nu), None
     if isinstance(pose, str):
         if pose not in keys:
             known = did_you_mean(pose, [key for key in keys if key]) if any(keys) else "the model has no keyframe"
             raise RobotError(f"robot '{name}' has no keyframe '{pose}': {known}")
         key = keys.index(pose)
-        qpos, ctrl = model.key_qpos[key].copy(), model.key_ctrl[key].copy()
     elif model.nkey and (pose is None or isinstance(pose, Mapping)):
         key = next((keys.index(wanted) for wanted in STANDING_KEYS if wanted in keys), 0)
+    if key is not None:
         qpos, ctrl = model.key_qpos[key].copy(), model.key_ctrl[key].copy()
     if isinstance(pose, Mapping):
         _set_joints(model, qpos, pose, name)
