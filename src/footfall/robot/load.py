@@ -8,7 +8,7 @@ import copy
 import os
 import re
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -120,7 +120,11 @@ def gather_assets(
     # Attached models have folders of their own, which only MuJoCo knows.
     folders = {file.parent for file in _parts_of(path)} if path and not is_urdf(path) else set()
     missing = []
-    for element, file, directory in list(_asset_files(spec)):
+    files = [(one, one.file, one.compiler.meshdir) for one in (*spec.meshes, *spec.hfields, *spec.skins)]
+    files += [(one, file, one.compiler.texturedir) for one in spec.textures for file in (one.file, *one.cubefiles)]
+    for element, file, directory in files:
+        if not file:
+            continue
         content = _content(spec, element, file, directory, folder, sorted(folders))
         if content is not None and content.startswith(PNG):
             check_table(
@@ -150,8 +154,7 @@ def gather_assets(
     spec.assets = assets
     if missing:
         count = f"{len(missing)} file{'s' if len(missing) > 1 else ''}"
-        message = f"robot '{name}': {count} missing that only show in pictures: {some(missing)}"
-        warn(message)
+        warn(f"robot '{name}': {count} missing that only show in pictures: {some(missing)}")
     return assets
 
 
@@ -185,14 +188,12 @@ def _leave_out(spec: mujoco.MjSpec, element: Any, file: str, where: str, skip: b
             while mover is not None and not mover.joints:
                 mover = mover.parent
             weighs = geom.mass != 0 and geom.density != 0 and not geom.parent.explicitinertial and mover is not None
-            if (touches or weighs) and skip:
+            if (touches or weighs) and not skip:
+                needs = f"geom '{geom.name}' of body '{geom.parent.name}' needs it"
+                raise RobotError(f"{lost}; {needs}, or meshes='skip' does without")
+            if touches or weighs:
                 what = " and ".join(["collides"] * bool(touches) + ["weighs"] * bool(weighs))
                 warn(f"{lost}: what it {what} on body '{geom.parent.name}' is lost")
-            elif touches or weighs:
-                raise RobotError(
-                    f"{lost}; geom '{geom.name}' of body '{geom.parent.name}' needs it, or meshes='skip' does without"
-                )
-        for geom in users:
             if isinstance(element, mujoco.MjsMesh):
                 spec.delete(geom)
             else:  # terrain, which sensors may name
@@ -200,16 +201,6 @@ def _leave_out(spec: mujoco.MjSpec, element: Any, file: str, where: str, skip: b
     elif not isinstance(element, mujoco.MjsSkin):
         raise RobotError(lost)
     spec.delete(element)
-
-
-def _asset_files(spec: mujoco.MjSpec) -> Iterator[tuple[Any, str, str]]:
-    for element in (*spec.meshes, *spec.hfields, *spec.skins):
-        if element.file:
-            yield element, element.file, element.compiler.meshdir
-    for texture in spec.textures:
-        for file in (texture.file, *texture.cubefiles):
-            if file:
-                yield texture, file, texture.compiler.texturedir
 
 
 #: Of ``load_robot``, for every model.

@@ -250,18 +250,17 @@ def _take_meshes(
     """
     meshdir = compiler.attrib.pop("meshdir", "")
     shapes = [
-        (link, shape, shape.find("geometry/mesh"))
+        (link, shape, mesh)
         for link in robot.iter("link")
         for tag in ("visual", "collision")
         for shape in link.findall(tag)
+        if (mesh := shape.find("geometry/mesh")) is not None
     ]
     # If only one package is named, it is the file's own, even if its folder has been renamed.
-    own_package = len(packages(mesh.get("filename", "") for _, _, mesh in shapes if mesh is not None)) == 1
+    own_package = len(packages(mesh.get("filename", "") for _, _, mesh in shapes)) == 1
     left_out, lost = [], []
     taken: list[_Taken] = []
     for link, shape, mesh in shapes:
-        if mesh is None:
-            continue
         file = mesh.get("filename", "")
         found = find_mesh(file, path.parent / meshdir, own_package=own_package)
         if found is None and meshdir:  # written for MuJoCo, which strips the path off a URDF's files
@@ -279,9 +278,11 @@ def _take_meshes(
             link.remove(shape)
             continue
         taken.append(_Taken(link, shape, mesh, found, found.read_bytes(), where))
-    notes = [f"{listed(left_out, 'visual mesh', 'visual meshes')} left out: missing, or of another format"]
     turned = [one for one in taken if one.file.suffix.lower() == ".dae" and collada_frame(one.content)[1] in TO_Z]
     upright = _is_upright(robot, turned)
+    notes = []
+    if left_out:
+        notes.append(f"{listed(left_out, 'visual mesh', 'visual meshes')} left out: missing, or of another format")
     if turned:
         how = "turned so that their up axis is z" if upright else "left as they are, whatever their up axis"
         meshes = listed([one.file.name for one in turned], "Collada mesh", "Collada meshes")
@@ -297,7 +298,7 @@ def _take_meshes(
         one.mesh.set("filename", add_asset(assets, file, content))
     if lost:
         notes.append(f"{listed(lost, 'collision mesh', 'collision meshes')} skipped: these links touch nothing")
-    return assets, notes if left_out else notes[1:]
+    return assets, notes
 
 
 class _Taken(NamedTuple):
