@@ -48,10 +48,9 @@ def outside_wrench(rec: Record, com: np.ndarray) -> tuple[np.ndarray, np.ndarray
         at, turned, axis = replay_places(data, rec.qpos, [data.xpos[body], data.xmat[body], data.xaxis[joint]])
         turned, kind = turned.reshape(count, 3, 3), model.jnt_type[joint]
         push, turn = np.zeros((count, 3)), np.zeros((count, 3))
-        if kind == JOINT.mjJNT_FREE:  # pushes along the world's axes, turns about the body's own
-            push = torque[:, first : first + 3]
-            turn = np.einsum("tij,tj->ti", turned, torque[:, first + 3 : first + 6])
-        elif kind == JOINT.mjJNT_BALL:
+        if kind == JOINT.mjJNT_FREE:  # pushes along the world's axes, and then turns about the body's own as a ball
+            push, first = torque[:, first : first + 3], first + 3
+        if kind in (FREE, BALL):
             turn = np.einsum("tij,tj->ti", turned, torque[:, first : first + 3])
         elif kind == JOINT.mjJNT_HINGE:
             turn = torque[:, first, None] * axis

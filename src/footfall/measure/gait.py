@@ -109,13 +109,10 @@ def _stance(rec: Record, foot: str, a: int, b: int, heel: np.ndarray, toe: np.nd
     flat = float(time[a + both[0]]) if both.size and (begun or both[0] > 0) else math.nan
     on_heel = np.flatnonzero(heel[a:b])
     heel_off = float(time[a + on_heel[-1] + 1]) if on_heel.size and a + on_heel[-1] + 1 < b else math.nan
-    if not begun:
-        first = ""
-    else:
-        first = "flat" if heel[a] == toe[a] else ("heel" if heel[a] else "toe")
+    touched = "flat" if heel[a] == toe[a] else "heel" if heel[a] else "toe"
     return Stance(
         foot=foot,
-        first=first,
+        first=touched if begun else "",
         strike=float(time[a]) if begun else math.nan,
         flat=flat,
         heel_off=heel_off,

@@ -117,17 +117,16 @@ def torque_limits(robot: Robot) -> np.ndarray:
     joint = model.actuator_trnid[:, 0]
     gear = np.abs(model.actuator_gear[:, 0])
     plain = model.actuator_biastype == int(mujoco.mjtBias.mjBIAS_NONE)
-    limit = np.full(model.nu, np.inf)
-    for limited, top in (
-        (
-            (model.actuator_ctrllimited != 0) & plain,
-            np.abs(model.actuator_ctrlrange).min(axis=1) * gear * model.actuator_gainprm[:, 0],
-        ),
-        (model.actuator_forcelimited, np.abs(model.actuator_forcerange).min(axis=1) * gear),
-        (model.jnt_actfrclimited[joint], np.abs(model.jnt_actfrcrange[joint]).min(axis=1)),
-    ):
-        limit = np.where(limited, np.minimum(limit, top), limit)
-    return limit
+    of_ctrl, of_force, of_joint = (
+        np.abs(one).min(axis=1)
+        for one in (model.actuator_ctrlrange, model.actuator_forcerange, model.jnt_actfrcrange[joint])
+    )
+    limits = [
+        np.where(plain & (model.actuator_ctrllimited != 0), of_ctrl * gear * model.actuator_gainprm[:, 0], np.inf),
+        np.where(model.actuator_forcelimited, of_force * gear, np.inf),
+        np.where(model.jnt_actfrclimited[joint], of_joint, np.inf),
+    ]
+    return np.asarray(np.min(limits, axis=0))
 
 
 #: Names of the six motors, after ``assist_``.

@@ -231,17 +231,15 @@ class Parameters(parts.Checked):
         super().__post_init__()
         if self.mass < LEAST_MASS:
             raise RobotError(f"mass of robot 'hanavan' must be at least {LEAST_MASS:g} kg, got {self.mass}")
-        for name in ("planar", "assist"):
-            if getattr(self, name) not in (False, True):
-                raise RobotError(f"{name} of robot 'hanavan' must be True or False, got {getattr(self, name)!r}")
-            object.__setattr__(self, name, bool(getattr(self, name)))
 
 
 def build(p: Parameters) -> tuple[mujoco.MjSpec, dict[str, tuple[str, np.ndarray]]]:
     """The spec and the feet: 18 points of each sole in the foot's frame (origin at the ankle)."""
     man = physique(p.mass, p.stature, p.foot_length)
     spec, pelvis = parts.new_robot("hanavan", "pelvis", planar=p.planar)
-    _dress_pelvis(spec, pelvis, man, p)
+    low, high = (CROTCH_HEIGHT - HIP_HEIGHT) * p.stature, (WAIST_HEIGHT - HIP_HEIGHT) * p.stature
+    set_inertial(pelvis, man.pelvis.mass, [0, 0, (low + high) / 2], list(man.pelvis.inertia))
+    _add_mesh(spec, pelvis, "pelvis", "pelvis", [_ring(z, *man.pelvis.half[:2]) for z in (low, high)], DARK)
     trunk = _add_trunk(spec, pelvis, man, p)
     if not p.planar:
         _add_joint(spec, trunk, "waist", "", p)
@@ -255,15 +253,6 @@ def build(p: Parameters) -> tuple[mujoco.MjSpec, dict[str, tuple[str, np.ndarray
     across = np.linspace(-0.5, 0.5, POINTS[1]) * p.foot_width
     sole = np.array([[x, y, -ANKLE_HEIGHT * p.stature] for x in along for y in across])
     return spec, {side: (f"{side}_foot", sole) for side in SIDES}
-
-
-def _dress_pelvis(spec: mujoco.MjSpec, pelvis: Any, man: Physique, p: Parameters) -> None:
-    """Inertia and shape of the root, whose origin lies midway between the hips."""
-    solid = man.pelvis
-    low, high = (CROTCH_HEIGHT - HIP_HEIGHT) * p.stature, (WAIST_HEIGHT - HIP_HEIGHT) * p.stature
-    set_inertial(pelvis, solid.mass, [0, 0, (low + high) / 2], list(solid.inertia))
-    rings = [_ring(z, *solid.half[:2]) for z in (low, high)]
-    _add_mesh(spec, pelvis, "pelvis", "pelvis", rings, DARK)
 
 
 def _add_trunk(spec: mujoco.MjSpec, pelvis: Any, man: Physique, p: Parameters) -> Any:

@@ -49,8 +49,11 @@ class Checked:
             if getattr(self, name) is None or getattr(self, name) is FROM_HEIGHT:
                 object.__setattr__(self, name, fraction * getattr(self, self.scales))
         for field in fields(self):
+            given = getattr(self, field.name)
             if field.type in ("float", "int"):
                 self._check(field.name)
+            elif field.type == "bool" and given not in (False, True):
+                raise RobotError(f"{field.name} of robot '{self.robot}' must be True or False, got {given!r}")
         knee = getattr(self, "knee", KNEES[0])
         if not KNEES[0] <= knee <= KNEES[1]:
             raise RobotError(
