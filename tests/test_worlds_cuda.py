@@ -65,8 +65,8 @@ def test_a_brick_that_lands_tilted_on_a_gpu_is_that_on_the_cpu(simulated):
     """A flat sole whose corners are to arrive at unlike speeds: all of them carry what lands on a corner first."""
     found = simulated(TILTED, "time-stepping")
     assert found["some"] and found["standing"] == 8
-    # Points carry up to 190 N together. How they share it only the compliance decides: with residuals up to 2e-10 of the
-    # largest force and a compliance of 1e-9, one digit of that is certain.
+    # Points carry up to 190 N together. How they share it only the compliance decides: with residuals up to 2e-10 of
+    # the largest force and a compliance of 1e-9, one digit of that is certain.
     assert found["speed"] < 1e-9 and found["force"] < 1e-6 and found["unsolved"] == 0
 
 
