@@ -244,7 +244,7 @@ def test_friction_of_a_joint_begins_and_ceases_to_slip_within_periods_at_its_ins
 @pytest.mark.parametrize("part", [0.1, 0.5, 0.9])
 def test_the_motion_within_a_step_is_known_to_the_fourth_order(part):
     """Integrals of powers of time over a part of a step, by its stages: the order's conditions on a quadrature."""
-    flow = make_flow(ff.load_robot("ball").model, 1, 1, 1e-3, tolerance=1e-9, ground=ff.Ground.plane(), margin=0.0)
+    flow = make_flow(ff.load_robot("ball").model, 1, 1, 1e-3, ff.law("acceleration-complementarity"), ff.Ground.plane())
     plainly(set_part)(flow, part)
     stages = WEIGHTS[:STAGES].sum(axis=1)
     for power in range(4):

@@ -17,7 +17,7 @@ LAW = "acceleration-complementarity"
 
 def flow():
     """The state of the integration of a ball."""
-    return make_flow(ff.load_robot("ball").model, 1, 1, 1e-3, tolerance=1e-9, ground=ff.Ground.plane(), margin=0.0)
+    return make_flow(ff.load_robot("ball").model, 1, 1, 1e-3, ff.law("acceleration-complementarity"), ff.Ground.plane())
 
 
 @pytest.mark.parametrize("power", range(ORDER + 1))

@@ -80,7 +80,7 @@ def test_events_without_end_in_a_period_end_where_its_tolerance_does_not_tell_th
 
 
 def test_after_each_period_in_a_row_that_became_a_time_step_twice_as_many_evaluations_are_saved():
-    flow = make_flow(ff.load_robot("ball").model, 1, 1, 1e-3, tolerance=1e-9, ground=ff.Ground.plane(), margin=0.0)
+    flow = make_flow(ff.load_robot("ball").model, 1, 1, 1e-3, ff.law(LAW), ff.Ground.plane())
     flow.needed[0] = 2 * FEWEST  # as after the first
     for _ in range(2):
         settle.py_func(None, flow, False)

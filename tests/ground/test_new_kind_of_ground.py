@@ -12,16 +12,17 @@ import pytest
 
 import footfall as ff
 from footfall.cli import main
+from footfall.given_numbers import Finite
 from footfall.ground.friction import Coefficients
-from footfall.ground.geometry import number, square
+from footfall.ground.geometry import square
 from footfall.ground.ground import KINDS, Ground, made_by
 from footfall.ground.kind import Form, Kind, Option
 from footfall.ground.surface import heights_at, over_height, pointer
 
 
-def bowl(depth: Annotated[float, Option("m", "below the rim")] = 0.1, *, friction=0.7, static_friction=None) -> Form:
+def bowl(depth: Annotated[Finite, Option("m", "below the rim")] = 0.1, *, friction=0.7, static_friction=None) -> Form:
     """A paraboloid about the origin, 1 m from the axis to the rim at z = 0."""
-    return Form(Coefficients.of(friction, static_friction), (("depth", number("depth", depth)),))
+    return Form(Coefficients.of(friction, static_friction), (("depth", float(depth)),))
 
 
 def surface(x, y, z, parameters, table):

@@ -317,12 +317,7 @@ def late_parts(loop: Any, laws: Any = None) -> dict[Any, tuple[Any, ...]]:
 
 
 def cold_parts(loop: Any) -> dict[Any, tuple[Any, ...]]:
-    """Cold kernels that the first step calls, with their types: none."""
-    return {}
-
-
-def native_parts(loop: Any) -> dict[Any, tuple[Any, ...]]:
-    """Cold kernels that the first step of law mujoco calls, with their types."""
+    """Cold kernels that the first step of law mujoco calls, with their types; other laws call none."""
     return {native_step: (*map(loop.field, Loop._fields[:5]), types.boolean)}
 
 

@@ -23,8 +23,9 @@ from numpy.typing import ArrayLike
 from footfall.arguments import public
 from footfall.compiled import function_pointer, kernel
 from footfall.errors import GroundError
-from footfall.ground.geometry import EXTENT, SAMPLE_SPACING, Array, number, packed, pair, square, unpacked
-from footfall.ground.place_function import FRICTION_SIGNATURE, PlaceFunction, compile_friction
+from footfall.given_numbers import Finite, Positive
+from footfall.ground.geometry import EXTENT, SAMPLE_SPACING, Array, packed, pair, square, unpacked
+from footfall.ground.place_function import FRICTION_SIGNATURE, PlaceFunction, compile_place
 from footfall.kinds import Float, Function, Matrix, Tensor, Vector
 
 
@@ -39,8 +40,8 @@ class FrictionTable:
     """
 
     values: ArrayLike
-    size: tuple[float, float]
-    center: tuple[float, float] = (0.0, 0.0)
+    size: tuple[Positive, Positive]
+    center: tuple[Finite, Finite] = (0.0, 0.0)
 
     def __post_init__(self) -> None:
         try:
@@ -54,10 +55,8 @@ class FrictionTable:
         _check(values[..., 0], values[..., 1])
         values.setflags(write=False)
         object.__setattr__(self, "values", values)
-        object.__setattr__(self, "size", pair("size", self.size))
-        object.__setattr__(self, "center", pair("center", self.center))
-        if min(self.size) <= 0.0:
-            raise GroundError(f"the size of a friction table must be positive, got {self.size} m")
+        object.__setattr__(self, "size", pair(self.size))
+        object.__setattr__(self, "center", pair(self.center))
 
     @property
     def table(self) -> Array:
@@ -115,19 +114,18 @@ class Coefficients(NamedTuple):
         """From the arguments of a ground's constructor."""
         alone = not (callable(friction) or isinstance(friction, FrictionTable | tuple | list | np.ndarray))
         if alone:
-            dynamic = number("friction", friction)
-            return cls(dynamic if static is None else number("static_friction", static), dynamic)
+            return cls(float(friction if static is None else static), float(friction))
         if static is not None:
             raise GroundError("give friction=(static, dynamic) or static_friction, not both")
         if isinstance(friction, FrictionTable):
             largest = friction.table.max(axis=(0, 1))
             return cls(float(largest[0]), float(largest[1]), friction)
         if callable(friction):
-            made = compile_friction(friction)
+            made = compile_place(friction, "friction")
             x, y, both = _sampled(made)
             _check(both[..., 0], both[..., 1], (x, y), made)
             return cls(float(both[..., 0].max()), float(both[..., 1].max()), made)
-        return cls(*pair("friction", friction))
+        return cls(*pair(friction))
 
     def compiled(self) -> Compiled:
         nothing = np.zeros(4), np.zeros((1, 1, 2))

@@ -13,7 +13,7 @@ from footfall.errors import GroundError
 from footfall.ground.friction import Coefficients, Friction
 from footfall.ground.geometry import EXTENT, SAMPLE_SPACING, Array, Grid, packed, square
 from footfall.ground.kind import Form, Kind
-from footfall.ground.place_function import PlaceFunction, compile_height
+from footfall.ground.place_function import PlaceFunction, compile_place
 from footfall.ground.surface import heights_at
 
 
@@ -28,7 +28,7 @@ def function(
     point, for points up to 0.25 m away and balls of any radius that touch; farther away it is the distance to the
     tangent plane below the point. Where ``f`` returns NaN there is no ground, and a run that gets there stops.
     """
-    form = Form(Coefficients.of(friction, static_friction), height_function=compile_height(f))
+    form = Form(Coefficients.of(friction, static_friction), height_function=compile_place(f, "height"))
     x, y = (grid.ravel() for grid in np.meshgrid(np.linspace(-1.0, 1.0, 5), np.linspace(-1.0, 1.0, 5)))
     z = _heights(form, x, y)
     if not np.isfinite(z).all():

@@ -6,7 +6,7 @@ import base64
 import math
 import os
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import mujoco
@@ -27,22 +27,10 @@ Array = NDArray[np.float64]
 Grid = tuple[Array, Array, Array]  # x, y, z (rows, columns), m
 
 
-def number(name: str, value: Any) -> float:
-    """``value`` as a finite float, or an error that names it."""
-    try:
-        result = float(value)
-    except (TypeError, ValueError):
-        raise GroundError(f"{name} must be a number, got {value!r}") from None
-    if not math.isfinite(result):
-        raise GroundError(f"{name} must be finite, got {result}")
-    return result
-
-
-def pair(name: str, value: Any) -> tuple[float, float]:
-    """``value`` as two finite floats, or an error that names it."""
-    if not isinstance(value, tuple | list | np.ndarray) or len(value) != 2:
-        raise GroundError(f"{name} must be a pair of numbers, got {value!r}")
-    return number(name, value[0]), number(name, value[1])
+def pair(value: Sequence[float]) -> tuple[float, float]:
+    """Two numbers, of any type, as two floats."""
+    one, other = value
+    return float(one), float(other)
 
 
 def height_table(heights: ArrayLike) -> Array:

@@ -25,11 +25,11 @@ from numpy.typing import ArrayLike, NDArray
 from footfall.arguments import public
 from footfall.errors import GroundError, did_you_mean
 from footfall.frozen_values import made_again
-from footfall.given_numbers import Shape
+from footfall.given_numbers import NotNegative, Shape
 from footfall.ground import geometry, surface
 from footfall.ground.friction import Coefficients, Compiled, FrictionTable
 from footfall.ground.function import FUNCTION
-from footfall.ground.geometry import EXTENT, Array, number, unpacked
+from footfall.ground.geometry import EXTENT, Array, unpacked
 from footfall.ground.heightfield import HEIGHTFIELD
 from footfall.ground.kind import Form, Given, Kind
 from footfall.ground.place_function import PlaceFunction
@@ -66,8 +66,8 @@ class Ground:
     """
 
     kind: str
-    static_friction: float
-    dynamic_friction: float
+    static_friction: NotNegative
+    dynamic_friction: NotNegative
     options: tuple[tuple[str, Any], ...] = ()
     heights: Array | None = None
     height_function: PlaceFunction | None = None
@@ -76,13 +76,9 @@ class Ground:
 
     def __post_init__(self) -> None:
         check_kind(self.kind)
-        static = number("the static friction coefficient", self.static_friction)
-        dynamic = number("the dynamic friction coefficient", self.dynamic_friction)
-        if min(static, dynamic) < 0.0:
-            raise GroundError(f"friction coefficients must not be negative, got static {static:g}, dynamic {dynamic:g}")
-        if static < dynamic:
+        if self.static_friction < self.dynamic_friction:
             raise GroundError(
-                f"static friction {static:g} is below dynamic friction {dynamic:g}: "
+                f"static friction {self.static_friction:g} is below dynamic friction {self.dynamic_friction:g}: "
                 "give friction=(static, dynamic) with static >= dynamic"
             )
 

@@ -19,8 +19,9 @@ from footfall.arguments import public
 from footfall.compiled import inlined, kernel
 from footfall.errors import GroundError
 from footfall.files.png import read_grey
+from footfall.given_numbers import Finite, Positive
 from footfall.ground.friction import Coefficients, Friction
-from footfall.ground.geometry import LARGEST_TABLE, Array, Grid, height_table, number, pair
+from footfall.ground.geometry import LARGEST_TABLE, Array, Grid, height_table, pair
 from footfall.ground.kind import Form, Kind, Option
 from footfall.ground.surface import REACH, over_height
 from footfall.kinds import Bool, Float, Int, Matrix, Vector
@@ -259,20 +260,17 @@ def surface(x: Float, y: Float, z: Float, parameters: Vector, table: Matrix) -> 
     return (other[1], other[2], other[3], other[4]) if other[0] < limit else place
 
 
-PICTURES = (".png",)
-
-
 def read_heights(path: Path, height: float | None) -> np.ndarray:
     """(rows along y, columns along x) m; a picture is seen from above, its top row at the largest y."""
     path = path.expanduser()
-    picture = path.suffix.lower() in PICTURES
+    picture = path.suffix.lower() == ".png"
     if picture and height is None:
         raise GroundError(f"'{path}' is a picture: give height, the m of its white pixels (black is 0)")
     if height is not None and not picture:
         raise GroundError(f"height is for pictures (.png); the numbers in '{path}' are heights in m already")
     try:
         if picture:
-            return read_grey(path, LARGEST_TABLE)[::-1] * number("height", height)
+            return read_grey(path, LARGEST_TABLE)[::-1] * height
         if path.suffix.lower() == ".npy":
             return np.load(path, allow_pickle=False)
         return np.loadtxt(path, delimiter="," if path.suffix.lower() == ".csv" else None, ndmin=2)
@@ -287,9 +285,9 @@ Heights = ArrayLike | os.PathLike[str]
 def heightfield(
     heights: Annotated[Heights, Option("m", "rows along y and columns along x")],
     *,
-    size: Annotated[tuple[float, float], Option("m", "along x and y")],
-    height: Annotated[float | None, Option("m", "of the white pixels of a picture; black is 0")] = None,
-    center: Annotated[tuple[float, float], Option("m")] = (0.0, 0.0),
+    size: Annotated[tuple[Positive, Positive], Option("m", "along x and y")],
+    height: Annotated[Finite | None, Option("m", "of the white pixels of a picture; black is 0")] = None,
+    center: Annotated[tuple[Finite, Finite], Option("m")] = (0.0, 0.0),
     friction: Friction = 0.7,
     static_friction: float | None = None,
 ) -> Form:
@@ -307,10 +305,7 @@ def heightfield(
     elif height is not None:
         raise GroundError("height is for pictures (.png); a table of heights is in m already")
     table = height_table(heights)
-    (sx, sy), (cx, cy) = pair("size", size), pair("center", center)
-    if min(sx, sy) <= 0.0:
-        raise GroundError(f"the size of a height field must be positive, got ({sx:g}, {sy:g}) m")
-    options = (("size", (sx, sy)), ("center", (cx, cy)))
+    options = (("size", pair(size)), ("center", pair(center)))
     return Form(Coefficients.of(friction, static_friction), options, table)
 
 

@@ -76,6 +76,7 @@ class Kind(Generic[Given]):
 
     def options(self) -> dict[str, tuple[Any, Option]]:
         """The type and the :class:`Option` of every annotated option."""
-        hints = get_type_hints(self.make, include_extras=True)
-        found = {name: get_args(hint) for name, hint in hints.items() if get_origin(hint) is Annotated}
-        return {name: (hint, about) for name, (hint, about) in found.items()}
+        hints, types = get_type_hints(self.make, include_extras=True), get_type_hints(self.make)
+        return {
+            name: (types[name], get_args(hint)[-1]) for name, hint in hints.items() if get_origin(hint) is Annotated
+        }

@@ -152,6 +152,7 @@ def adapter(x, y, corner, table):
     "return a coefficient everywhere",
     "sample it instead: FrictionTable(np.array([[f(x, y) for x in xs] for y in ys]), size=(sx, sy))",
 )
+ROLES = {role.what: role for role in (HEIGHT, FRICTION)}
 #: Machine code by role and content, for the life of the process.
 _compiled: dict[tuple[str, str], Any] = {}
 
@@ -183,24 +184,15 @@ class PlaceFunction:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Machine code does not travel between processes.
-        return compile_height if self.role is HEIGHT else compile_friction, (self.function,)
+        return compile_place, (self.function, self.role.what)
 
 
-def compile_height(function: Callable[..., Any]) -> PlaceFunction:
-    """Compile ``function(x, y) -> height`` (m) to a surface, or read it from disk.
+def compile_place(function: Callable[..., Any], what: str) -> PlaceFunction:
+    """Compile ``function(x, y)`` to a surface ("height", m) or to coefficients ("friction"), or read it from disk.
 
     The values it refers to (globals, closure) are frozen at this moment.
     """
-    return _compile(function, HEIGHT)
-
-
-def compile_friction(function: Callable[..., Any]) -> PlaceFunction:
-    """Compile ``function(x, y)`` -> coefficient, or static and dynamic coefficient."""
-    return _compile(function, FRICTION)
-
-
-def _compile(function: Callable[..., Any], role: Role) -> PlaceFunction:
-    plain = plain_function(function)
+    role, plain = ROLES[what], plain_function(function)
     if not isinstance(plain, FunctionType):
         raise _uncompilable(role, function, f"a {type(function).__name__} is not a plain Python function")
     if raises(plain):

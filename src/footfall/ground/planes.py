@@ -10,15 +10,16 @@ import numpy as np
 
 from footfall.arguments import public
 from footfall.errors import GroundError
+from footfall.given_numbers import Bounds, Finite, Positive
 from footfall.ground.friction import Coefficients, Friction
-from footfall.ground.geometry import Array, Geoms, Grid, number, square
+from footfall.ground.geometry import Array, Geoms, Grid, square
 from footfall.ground.kind import Form, Kind, Option
 from footfall.kinds import Float, Matrix, Vector
 
 
 @public
 def plane(
-    friction: Friction = 0.7, *, static_friction: float | None = None, height: Annotated[float, Option("m")] = 0.0
+    friction: Friction = 0.7, *, static_friction: float | None = None, height: Annotated[Finite, Option("m")] = 0.0
 ) -> Form:
     """Level ground at z = ``height`` (m).
 
@@ -26,7 +27,7 @@ def plane(
     (static, dynamic); a function ``f(x, y)`` or a :class:`FrictionTable` of either is evaluated at every contact point.
     This holds for every kind.
     """
-    return Form(Coefficients.of(friction, static_friction), (("height", number("height", height)),))
+    return Form(Coefficients.of(friction, static_friction), (("height", float(height)),))
 
 
 def level_surface(x: Float, y: Float, z: Float, parameters: Vector, table: Matrix) -> tuple[Float, Float, Float, Float]:
@@ -48,20 +49,19 @@ PLANE = Kind(
 
 @public
 def slope(
-    angle: Annotated[float, Option("rad", "how steeply it rises")],
+    angle: Annotated[Finite, Option("rad", "how steeply it rises")],
     *,
-    heading: Annotated[float, Option("rad", "the way up, from the x axis")] = 0.0,
+    heading: Annotated[Finite, Option("rad", "the way up, from the x axis")] = 0.0,
     friction: Friction = 0.7,
     static_friction: float | None = None,
 ) -> Form:
     """A plane through the origin that rises by ``angle`` (rad) along ``heading`` (rad, in xy, from x)."""
-    angle, heading = number("angle", angle), number("heading", heading)
     if abs(angle) >= math.pi / 2:
         raise GroundError(
             f"a slope of {angle:g} rad is a wall or an overhang: |angle| must be below pi/2 radians"
             + (f" (did you mean {angle:g} degrees?)" if 2.0 < abs(angle) < 90.0 else "")
         )
-    return Form(Coefficients.of(friction, static_friction), (("angle", angle), ("heading", heading)))
+    return Form(Coefficients.of(friction, static_friction), (("angle", float(angle)), ("heading", float(heading))))
 
 
 def sloped_surface(
@@ -101,12 +101,12 @@ MOST_STEPS = 10_000
 
 @public
 def stairs(
-    rise: Annotated[float, Option("m", "negative goes down")] = 0.15,
-    run: Annotated[float, Option("m")] = 0.3,
-    count: Annotated[int, Option("", "number of steps")] = 5,
+    rise: Annotated[Finite, Option("m", "negative goes down")] = 0.15,
+    run: Annotated[Positive, Option("m")] = 0.3,
+    count: Annotated[int, Bounds(1, MOST_STEPS), Option("", "number of steps")] = 5,
     *,
-    start: Annotated[float, Option("m", "where the first riser stands")] = 0.3,
-    heading: Annotated[float, Option("rad", "the way up, from the x axis")] = 0.0,
+    start: Annotated[Finite, Option("m", "where the first riser stands")] = 0.3,
+    heading: Annotated[Finite, Option("rad", "the way up, from the x axis")] = 0.0,
     friction: Friction = 0.7,
     static_friction: float | None = None,
 ) -> Form:
@@ -119,15 +119,8 @@ def stairs(
     Limitations: one normal per point. A point nearer to a nosing than it is deep leaves by the riser, so
     keep contact points of a standing foot a little (more than the penetration) behind the nosing.
     """
-    rise, run = number("rise", rise), number("run", run)
-    start, heading = number("start", start), number("heading", heading)
-    if run <= 0.0:
-        raise GroundError(f"the run of a stair must be positive, got {run:g} m (to go down, give a negative rise)")
-    if not float(number("count", count)).is_integer() or count < 1:
-        raise GroundError(f"stairs need a whole number of steps, at least one, got count={count!r}")
-    if count > MOST_STEPS:
-        raise GroundError(f"stairs have at most {MOST_STEPS} steps, got count={count!r}")
-    options = (("rise", rise), ("run", run), ("count", int(count)), ("start", start), ("heading", heading))
+    sizes = (("rise", float(rise)), ("run", float(run)), ("count", int(count)))
+    options = (*sizes, ("start", float(start)), ("heading", float(heading)))
     return Form(Coefficients.of(friction, static_friction), options)
 
 

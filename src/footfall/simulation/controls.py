@@ -130,11 +130,6 @@ def initial_state(
     return (None, None) if start is None else start(robot, ground)
 
 
-def own_rate(controller: Controller | None, dt: float) -> int:
-    """Steps of ``dt`` (s) in the period ``control_dt`` of a controller; 1 if it has none."""
-    return max(1, round(getattr(controller, "control_dt", dt) / dt))
-
-
 def _started(controller: StatefulController, name: str, robot: Robot, ground: Ground, dt: float) -> Any:
     """The result of a controller's ``start``; any exception becomes a ``ControllerError``."""
     try:
@@ -181,16 +176,8 @@ def make_controls(
         controller = _started(controller, name, robot, ground, dt)
     if isinstance(controller, Inside):
         pointer, gains = controller.join(senses_of(*seen))
-        control = none.control._replace(compiled=pointer, gains=gains)
-        return Controls(
-            name=name,
-            kind=COMPILED,
-            control=control,
-            callback=none.callback,
-            signals=controller.signals,
-            warnings=controller.warnings,
-            inside=controller,
-        )
+        control, told = none.control._replace(compiled=pointer, gains=gains), (controller.signals, controller.warnings)
+        return Controls(name, COMPILED, control, none.callback, *told, controller)
     if not callable(controller):
         raise ControllerError(f"a controller is a function (t, state) -> controls, not {controller!r}")
     data, points, contacts = seen
@@ -209,14 +196,7 @@ def make_controls(
     )
     callback = Callback(_checked(controller, name, state, data.ctrl), interrupts)
     signals, warnings = getattr(controller, "signals", {}), getattr(controller, "warnings", ())
-    return Controls(
-        name=name,
-        kind=PYTHON,
-        control=none.control._replace(python=callback),
-        callback=callback,
-        signals=signals,
-        warnings=warnings,
-    )
+    return Controls(name, PYTHON, none.control._replace(python=callback), callback, signals, warnings)
 
 
 def _checked(

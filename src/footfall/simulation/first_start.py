@@ -19,7 +19,6 @@ from typing import Any
 from weakref import finalize
 
 from footfall.compiled import compile_cold, separate_kernels
-from footfall.engine import step
 from footfall.process.cache_folder import cache_folder
 from footfall.process.machine import cores
 from footfall.simulation.setup import Setup
@@ -44,10 +43,7 @@ def start_compiling(sim: Setup, engine: Any) -> Callable[[], None]:
     alone = cores() < 2 or not sys.executable or cache_folder("compiled") is None
     if alone or engine.advance.kept():
         return _nothing
-    try:
-        claims = Path(tempfile.mkdtemp(prefix="footfall-claims-"))
-    except OSError:
-        return _nothing
+    claims = Path(tempfile.mkdtemp(prefix="footfall-claims-"))
     called = [one for function in law.kernels() for one in separate_kernels(function) if one.soon]
     own = [one.symbol for one in called if one.symbol.startswith("footfall.")]
     process = spawn(["events" if law.event_driven else "step", "soon", *own], claims)
@@ -60,7 +56,7 @@ def start_compiling(sim: Setup, engine: Any) -> Callable[[], None]:
         part.compile(kinds)
 
     def finish() -> None:
-        parts = step.native_parts(*types) if law.native else engine.cold_parts(*types)
+        parts = engine.cold_parts(*types) if law.event_driven or law.native else {}
         for part, kinds in parts.items():
             part.note(kinds)
         compile_cold(lambda name: claim(claims, name), soon=True, beside=parts)

@@ -33,7 +33,6 @@ from footfall.simulation.controls import (
     initial_state,
     make_controls,
     no_control,
-    own_rate,
 )
 from footfall.simulation.first_start import start_compiling
 from footfall.simulation.outcome import (
@@ -43,11 +42,12 @@ from footfall.simulation.outcome import (
     made_recording,
 )
 from footfall.simulation.setup import Setup
-from footfall.simulation.state import CONTROLLER, MUJOCO, State, check_fit, check_start, live_arrays
+from footfall.simulation.state import CONTROLLER, MUJOCO, State, check_fit, check_start
 from footfall.simulation.task import (
     MOST_STEPS,
     Task,
     check_memory,
+    control_steps,
     make_pushes,
     multiple,
     perturb,
@@ -55,7 +55,7 @@ from footfall.simulation.task import (
     step_count,
     vector,
 )
-from footfall.simulation.workspace import loop_of, prepared, take_workspace
+from footfall.simulation.workspace import live_arrays, loop_of, prepared, take_workspace
 
 #: Wall time between two checks for Ctrl-C and updates of the progress bar, s.
 CHECK_INTERVAL = 0.05
@@ -98,10 +98,7 @@ class Run:
         self.record_every = multiple("record_dt", task.record_dt, sim.dt) if recorded else MOST_STEPS
         self.pushes, self._endless = push_list(task.pushes), endless
         name, controller = find_controller(task.controller, sim.robot)
-        control_every = own_rate(controller, sim.dt)
-        if task.control_dt is not None:
-            control_every = multiple("control_dt", task.control_dt, sim.dt)
-
+        control_every = control_steps(controller, task.control_dt, sim.dt)
         self.model, self._shared = sim.scene.model, prepared(sim)
         self.workspace = take_workspace(sim, self._shared)
         self.data, self.outcome = self.workspace.data, self.workspace.outcome
@@ -262,7 +259,10 @@ class Run:
 
     def _live_arrays(self) -> dict[str, np.ndarray]:
         """The arrays of a state, kept until the run is laid out anew: collecting them takes as long as ten steps."""
-        self._live = self._live or dict(live_arrays(self.workspace.room, self.controls.inside))
+        if not self._live:
+            inside = self.controls.inside
+            own = {} if inside is None else {f"{CONTROLLER}{name}": array for name, array in inside.arrays()}
+            self._live = live_arrays(self.points, self.contacts, self.workspace.room) | own
         return self._live
 
     def state(self) -> State:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import mujoco
 import numpy as np
 
-from footfall.control.inside import Inside
-from footfall.engine.clearance import LEARNT
 from footfall.errors import SimulationError
 from footfall.simulation.setup import Setup
-from footfall.simulation.workspace import Room
 
 #: MuJoCo's part of a state: time, coordinates, activations, controls, applied forces, warm starts.
 MUJOCO = int(mujoco.mjtState.mjSTATE_INTEGRATION)
@@ -44,32 +40,6 @@ class State:
 
     def __repr__(self) -> str:
         return f"State({self.robot}, {self.law}, t = {self.time:g} s)"
-
-
-def live_arrays(room: Room, inside: Inside | None) -> Iterator[tuple[str, np.ndarray]]:
-    """All arrays of a run that one step passes to the next, and a few more."""
-    constraints = room.conditions.constraints
-    parts: dict[str, Any] = {
-        "points": room.points,
-        "others": room.points.others,
-        "contacts": room.contacts,
-        "joints": constraints.joints,
-        "shared": constraints.shared,
-        "held": room.scratch.held,
-    }
-    if room.flow is not None:
-        parts["flow"] = room.flow
-    for part, values in parts.items():
-        for name, value in values._asdict().items():
-            if isinstance(value, np.ndarray) and value.flags.writeable:
-                yield f"{part}.{name}", value
-    clearance = room.conditions.clearance
-    for name in LEARNT:  # they decide whether an event-driven period is one macro step
-        yield f"clearance.{name}", getattr(clearance, name)
-    yield "signals", room.scratch.signals
-    if inside is not None:
-        for name, array in inside.arrays():
-            yield f"{CONTROLLER}{name}", array
 
 
 def check_start(state: State, qpos: Any = None, qvel: Any = None) -> None:

@@ -34,10 +34,10 @@ class Task(NamedTuple):
     start: Any = None  # a :class:`footfall.simulation.state.State`, if any
 
 
-def step_count(duration: float, dt: float) -> int:
-    """Steps of ``dt`` (s) in a run of ``duration`` (s)."""
+def step_count(duration: float, dt: float, what: str = "a run of") -> int:
+    """Steps of ``dt`` (s) in a ``duration`` (s)."""
     if duration / dt > MOST_STEPS:
-        raise SimulationError(f"a run of {duration:g} s takes more steps of {dt:g} s than can be counted")
+        raise SimulationError(f"{what} {duration:g} s takes more steps of {dt:g} s than can be counted")
     return round(duration / dt)
 
 
@@ -45,12 +45,17 @@ def multiple(name: str, value: float | None, dt: float) -> int:
     """The number of steps of ``dt`` (s) in a period of ``value`` (s); one if it is left out."""
     if value is None:
         return 1
-    if value / dt > MOST_STEPS:
-        raise SimulationError(f"{name} = {value:g} s has more steps of {dt:g} s than can be counted")
-    every = round(value / dt)
+    every = step_count(value, dt, f"{name} =")
     if every < 1 or abs(every * dt - value) > 1e-9 + 1e-6 * value:
         raise SimulationError(f"{name} = {value:g} s is not a multiple of dt = {dt:g} s")
     return every
+
+
+def control_steps(controller: Any, control_dt: float | None, dt: float) -> int:
+    """Steps of ``dt`` (s) from one call of a controller to the next: as asked, else in its own period, else one."""
+    if control_dt is not None:
+        return multiple("control_dt", control_dt, dt)
+    return max(1, round(getattr(controller, "control_dt", dt) / dt))
 
 
 def numbers(name: str, value: Any, needed: str = "it must be numbers, or an array of them") -> np.ndarray:

@@ -9,10 +9,9 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from footfall.compiled import compile_cold, separate_kernels
 from footfall.contact import law_class, laws
@@ -37,11 +36,6 @@ def compile_loop(law: str = "time-stepping") -> None:
     loop_of(sim.law).advance(*space.laid_out(tape), 0, 0)
 
 
-def compile_worlds() -> None:
-    """Compile the loop of many worlds on a CPU, which is the same for all laws."""
-    Worlds(Simulation("ball", law="spring-damper"), 1).step()
-
-
 #: Compiled controllers, each with the robot that it is compiled with.
 CONTROLLED_BY = {
     "walk": "spatial-biped",
@@ -51,19 +45,8 @@ CONTROLLED_BY = {
 }
 
 
-def compile_controller(name: str) -> None:
-    """Compile a controller that runs inside the loop."""
-    if name in controllers():
-        Simulation(CONTROLLED_BY[name], law="mujoco").run(0.0, controller=name)
-
-
-def law_pointers(name: str) -> Iterator[Any]:
-    """The compiled functions of a law."""
-    law = law_class(name)()
-    if isinstance(law, PointLaw | CoupledLaw):
-        yield law.pointer()
-    if isinstance(law, EventLaw):
-        yield law.impact_pointer()
+#: A law of each loop.
+LOOPS = {"step": "time-stepping", "events": "acceleration-complementarity"}
 
 
 def own_laws() -> list[str]:
@@ -71,40 +54,40 @@ def own_laws() -> list[str]:
     return [name for name in laws() if law_class(name).__module__.startswith("footfall.")]
 
 
-def own_solvers() -> list[Any]:
-    """The separately compiled kernels that these laws call."""
-    return [one for name in own_laws() for source in law_class(name).kernels() for one in separate_kernels(source)]
-
-
 def jobs() -> list[str]:
     """All jobs; the loops come first, because controllers are compiled in a run."""
-    solvers = sorted({one.symbol for one in own_solvers()})
+    kernels = [source for name in own_laws() for source in law_class(name).kernels()]
     return [
         "loops",
         "worlds",
         "derivatives",
-        *solvers,
+        *sorted({one.symbol for source in kernels for one in separate_kernels(source)}),
         *(f"controller-{one}" for one in CONTROLLED_BY),
         *(f"law-{one}" for one in own_laws()),
     ]
 
 
 def do(job: str) -> None:
-    """Do a job."""
-    loops: dict[str, tuple[str, ...]] = {"step": ("time-stepping",), "events": ("acceleration-complementarity",)}
-    loops["loops"] = loops["step"] + loops["events"]  # one after the other: they share most of their parts
-    if job in loops:
-        for law in loops[job]:
+    """Do a job. Loops of worlds, and derivatives, are the same for all laws."""
+    kind, _, name = job.partition("-")
+    if job == "loops":  # one after the other: they share most of their parts
+        for law in LOOPS.values():
             compile_loop(law)
+    elif job in LOOPS:
+        compile_loop(LOOPS[job])
     elif job == "worlds":
-        compile_worlds()
-    elif job == "derivatives":  # the same for all laws
+        Worlds(Simulation("ball", law="spring-damper"), 1).step()
+    elif job == "derivatives":
         Simulation("ball", law="time-stepping").start(recorded=False).linearize()
-    elif job.startswith("controller-"):
-        compile_controller(job.removeprefix("controller-"))
-    elif job.startswith("law-"):
-        for pointer in law_pointers(job.removeprefix("law-")):
-            assert pointer.address
+    elif kind == "controller":
+        if name in controllers():
+            Simulation(CONTROLLED_BY[name], law="mujoco").run(0.0, controller=name)
+    elif kind == "law":
+        given = law_class(name)()
+        if isinstance(given, PointLaw | CoupledLaw):
+            assert given.pointer().address
+        if isinstance(given, EventLaw):
+            assert given.impact_pointer().address
     else:
         module, _, name = job.rpartition(".")
         getattr(import_module(module), name).linked()

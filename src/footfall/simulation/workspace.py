@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
@@ -25,7 +25,13 @@ from footfall.contact.springs.stable_step import longest_stable_step, warn_of_li
 from footfall.contact.trial import is_foreign, try_out
 from footfall.engine import step
 from footfall.engine.clearance import LEARNT, make_clearance
-from footfall.engine.constraints.shared_rows import CONTACT_ROWS, make_made_rows, make_shared_rows, most_shared_rows
+from footfall.engine.constraints.shared_rows import (
+    CONTACT_ROWS,
+    REMEMBERED,
+    make_made_rows,
+    make_shared_rows,
+    most_shared_rows,
+)
 from footfall.engine.events import integration
 from footfall.engine.events.flow import Flow, carry_over, make_flow
 from footfall.engine.other_bodies.points import (
@@ -89,17 +95,12 @@ class Prepared(NamedTuple):
 def prepared(sim: Setup) -> Prepared:
     """The shared parts of the runs of a simulation; the first run makes them."""
     if sim.prepared is None:
-        sim.prepared = _prepare(sim)
+        laws, longest = compiled_laws(sim), None
+        if not (sim.law.native or sim.law.event_driven):
+            longest = longest_stable_step(sim.law, sim.setting)
+            warn_of_light_bodies(sim.law, sim.setting)
+        sim.prepared = prepared_with(sim, laws, longest)
     return sim.prepared
-
-
-def _prepare(sim: Setup) -> Prepared:
-    law, longest = sim.law, None
-    laws = compiled_laws(sim)
-    if not (law.native or law.event_driven):
-        longest = longest_stable_step(law, sim.setting)
-        warn_of_light_bodies(law, sim.setting)
-    return prepared_with(sim, laws, longest)
 
 
 def prepared_with(sim: Setup, laws: step.Laws | integration.EventLaws, longest: float | None) -> Prepared:
@@ -142,12 +143,6 @@ def _points(scene: RunModel, robot: Robot, memory_size: int, surroundings: Aroun
     return make_points(scene.model, robot, memory_size, surroundings)
 
 
-def _scratch_of(law: Law, size: Size) -> list[Any]:
-    """The scratch arrays of a law, or None; for an event-driven law also those of its time-stepping fallback."""
-    asked = [law, law.in_steps()] if isinstance(law, EventLaw) else [law]
-    return [one.scratch(size) if isinstance(one, CoupledLaw) else None for one in asked]
-
-
 def around(sim: Setup, grounds: Sequence[Ground]) -> Around:
     """The surroundings, on these grounds, of points of bodies other than feet."""
     flat = all(ground.flat for ground in grounds)
@@ -164,42 +159,38 @@ def around(sim: Setup, grounds: Sequence[Ground]) -> Around:
 
 def compiled_laws(sim: Setup) -> step.Laws | integration.EventLaws:
     """The law in the form that the loop takes."""
-    law, laws = sim.law, idle_laws()
+    law, setting = sim.law, sim.setting
     bends, lag = int(not sim.ground.flat), 0.5 * sim.dt
-    if isinstance(law, PointLaw):
-        laws = laws._replace(point=law.pointer())
-    elif isinstance(law, CoupledLaw):
-        laws = laws._replace(coupled=law.pointer())
     if law.native:
-        return laws
-    resolved = law.resolve(sim.setting)
-    laws = laws._replace(values=np.array(resolved, dtype=float))
+        return idle_laws()
+    resolved = law.resolve(setting)
+    values = np.array(resolved, dtype=float)
     if isinstance(law, PointLaw) and is_foreign(law.kernel):
         try_out(law.kernel, law.name, law.memory_size, resolved)
     if not isinstance(law, EventLaw):
-        return laws._replace(bends=bends, lag=lag)
-    rough = law.in_steps()
-    in_steps = idle_laws()._replace(
-        coupled=rough.pointer(), values=np.array(rough.resolve(sim.setting), dtype=float), bends=bends, lag=lag
-    )
-    return integration.EventLaws(laws, law.impact_pointer(), in_steps)
+        return step.Laws(*law_pointers(law), values, 0, bends, lag)
+    between, rough = step.Laws(*law_pointers(law), values, 0), law.in_steps()
+    in_steps = step.Laws(*law_pointers(rough), np.array(rough.resolve(setting), dtype=float), 0, bends, lag)
+    return integration.EventLaws(between, law.impact_pointer(), in_steps)
 
 
 def idle_laws() -> step.Laws:
     """A law without forces."""
-    return step.Laws(idle_point_law(), idle_coupled_law(), np.zeros(1), 0)
+    return step.Laws(*_idle_pointers(), np.zeros(1), 0)
 
 
 @cache
-def idle_point_law() -> Any:
-    """A point law for runs that have none."""
-    return function_pointer(point_signature(), step.idle_point)
+def _idle_pointers() -> tuple[Any, Any]:
+    coupled = function_pointer(coupled_signature(), step.idle_coupled)
+    return function_pointer(point_signature(), step.idle_point), coupled
 
 
-@cache
-def idle_coupled_law() -> Any:
-    """A coupled law for runs that have none."""
-    return function_pointer(coupled_signature(), step.idle_coupled)
+def law_pointers(law: Law) -> tuple[Any, Any]:
+    """The law as a compiled point law and as a compiled coupled law, of which at least one is idle."""
+    point, coupled = _idle_pointers()
+    if isinstance(law, PointLaw):
+        return law.pointer(), coupled
+    return point, law.pointer() if isinstance(law, CoupledLaw) else coupled
 
 
 @dataclass(eq=False)
@@ -259,24 +250,20 @@ class Workspace:
         self.size = 0
         self.room = self._make_room(sim, 0, conditions, shared.law_signals)
         self._rooms = {0: self.room}
-        self._first = [(array, array.copy()) for array in self._changing()]
+        live = live_arrays(self._points, self._contacts, self.room)
+        self._first = [(array, array.copy()) for array in live.values()]
 
     def _make_room(self, sim: Setup, size: int, conditions: step.Conditions, signals: int) -> Room:
         """Room for ``SIZES[size]`` points of bodies other than feet."""
         points, contacts = with_size(self._points, self._contacts, size)
         law, count, slots, flow = sim.law, len(points.local), len(points.body), None
         if isinstance(law, EventLaw):
-            flow = make_flow(
-                self.model,
-                count,
-                slots,
-                sim.dt,
-                tolerance=law.tolerance,
-                ground=sim.ground,
-                margin=law.in_steps().near(sim.dt),
-            )
-        room = Size(count, slots, contacts.response.shape[1])
-        of_laws = [None if one is None else ByReference(one) for one in _scratch_of(law, room)]
+            flow = make_flow(self.model, count, slots, sim.dt, law, sim.ground)
+        asked, room = [law], Size(count, slots, contacts.response.shape[1])
+        if isinstance(law, EventLaw):
+            asked.append(law.in_steps())
+        made = [one.scratch(room) if isinstance(one, CoupledLaw) else None for one in asked]
+        of_laws = [None if one is None else ByReference(one) for one in made]
         scratch, laws = make_scratch(self.model, points, contacts, signals), _computing_in(self._laws, of_laws)
         return Room(points, contacts, scratch, conditions, laws, flow, of_laws)
 
@@ -314,7 +301,7 @@ class Workspace:
         self.size, self.room = size, self._rooms[size]
         room, known, run = self.room, before.scratch, before.conditions
         if room is not before:
-            for array in _arrays((room.scratch.held, room.scratch.half, room.contacts.mobility)):
+            for array in (*room.scratch.held, room.scratch.half, room.contacts.mobility):
                 array[...] = 0
             feet = [*range(self._points.others.feet), -1]
             room.scratch.held.peak[feet] = known.held.peak[feet]
@@ -323,23 +310,6 @@ class Workspace:
         room.points = room.points._replace(others=with_places(self._points.others, size))
         room.scratch = room.scratch._replace(signals=known.signals, back=known.back, clock=known.clock)
         room.conditions = run
-
-    def _changing(self) -> Iterator[np.ndarray]:
-        """All arrays that one step passes to the next, and the small scratch arrays.
-
-        For constraints over several dofs the number suffices: each step writes the rows before it reads them.
-        """
-        room, others = self.room, self._points.others
-        constraints, clearance = room.conditions.constraints, room.conditions.clearance
-        of_points = tuple(value for name, value in self._points._asdict().items() if name != "others")
-        of_others = tuple(getattr(others, name) for name in CHANGING)
-        of_contacts = tuple(value for name, value in self._contacts._asdict().items() if "friction" not in name)
-        operators = (room.points.shared, room.contacts.mobility)
-        of_laws = tuple(one.named for one in room.of_laws if one is not None)
-        few = constraints._replace(shared=constraints.shared.number, made=())
-        looked = tuple(getattr(clearance, name) for name in LEARNT)
-        rest = (room.scratch, of_laws, few, looked, room.conditions.native, room.flow or ())
-        return _arrays((of_points, of_others, of_contacts, operators, rest))
 
     def release(self) -> None:
         """Drop the record and the controller of a run, and return to the smallest size."""
@@ -372,14 +342,24 @@ def _computing_in(laws: step.Laws | integration.EventLaws, of_laws: list[ByRefer
     )
 
 
-def _arrays(value: Any) -> Iterator[np.ndarray]:
-    """The writable arrays in nested tuples."""
-    if isinstance(value, np.ndarray):
-        if value.flags.writeable:
-            yield value
-    elif isinstance(value, tuple):
-        for one in value:
-            yield from _arrays(one)
+def live_arrays(points: Points, contacts: Contacts, room: Room) -> dict[str, np.ndarray]:
+    """All arrays that one step passes to the next, and a few more, by name."""
+    constraints, conditions = room.conditions.constraints, room.conditions
+    parts: dict[str, Any] = {
+        "points": points,
+        "contacts": contacts,
+        "joints": constraints.joints,
+        "held": room.scratch.held,
+    }
+    if room.flow is not None:
+        parts["flow"] = room.flow
+    found = {f"{part}.{name}": value for part, values in parts.items() for name, value in values._asdict().items()}
+    found |= {f"others.{name}": getattr(points.others, name) for name in CHANGING}
+    found |= {f"shared.{name}": getattr(constraints.shared, name) for name in REMEMBERED}
+    # They decide whether an event-driven period is one macro step.
+    found |= {f"clearance.{name}": getattr(conditions.clearance, name) for name in LEARNT}
+    found["signals"] = room.scratch.signals
+    return {name: one for name, one in found.items() if isinstance(one, np.ndarray) and one.flags.writeable}
 
 
 def take_workspace(sim: Setup, shared: Prepared) -> Workspace:

@@ -22,12 +22,11 @@ from footfall.given_numbers import Count, NotNegative, Positive, Whole, is_whole
 from footfall.ground import Ground
 from footfall.record import Failure, Push
 from footfall.recording import Recording
-from footfall.simulation.controls import own_rate
 from footfall.simulation.linearization import Linearization
 from footfall.simulation.outcome import failure_of, recording_of_world
 from footfall.simulation.setup import Setup
 from footfall.simulation.state import State, UnderWay
-from footfall.simulation.task import check_memory, multiple, numbers, step_count
+from footfall.simulation.task import check_memory, control_steps, multiple, numbers, step_count
 from footfall.simulation.workspace import signal_count
 from footfall.simulation.worlds_engine import InWorlds, energy_of_worlds, make_engine, make_plan
 from footfall.simulation.worlds_given import (
@@ -235,7 +234,7 @@ class Worlds(UnderWay):
         batched = hasattr(controller, "batch")
         rate = 1
         if batched:
-            rate = self._rate(controller, control_dt)
+            rate = control_steps(controller, control_dt, sim.dt)
         elif controller is not None:
             controller, rate = self._begin_control(controller, gains, control_dt)
             plan = plan._replace(control=1, control_every=rate)
@@ -265,11 +264,6 @@ class Worlds(UnderWay):
                 found[w] = replace(found[w], signals={**found[w].signals, "command": command})
         return found
 
-    def _rate(self, controller: Any, control_dt: float | None) -> int:
-        """Steps between two calls of a controller."""
-        dt = self.simulation.dt
-        return own_rate(controller, dt) if control_dt is None else multiple("control_dt", control_dt, dt)
-
     def _advance_by_batches(self, plan: Any, controller: Any, rate: int, steps: int, tapes: Any) -> Any:
         """Take steps with a Python controller that sets the controls of all worlds at once; returns its instance."""
         sim, engine = self.simulation, self._engine
@@ -295,7 +289,7 @@ class Worlds(UnderWay):
                 f"many worlds take a compiled controller, such as Posture, not {type(controller).__name__}: "
                 "set the controls of each step by step(ctrl) instead"
             )
-        rate = self._rate(controller, control_dt)
+        rate = control_steps(controller, control_dt, sim.dt)
         if own_memory:
             count = sim.robot.point_count
             felt = Felt(self._engine.array("mode")[:, :count], self._engine.array("force")[:, :count])

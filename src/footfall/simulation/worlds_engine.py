@@ -7,7 +7,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from footfall.contact.base import CoupledLaw, Law, PointLaw
+from footfall.contact.base import CoupledLaw, Law
 from footfall.control.inside import Inside
 from footfall.control.posture import lowest_point
 from footfall.engine.dynamics.tree import Tree, body_lengths, make_tree
@@ -22,7 +22,7 @@ from footfall.kinds import shapes
 from footfall.simulation.controls import no_control
 from footfall.simulation.outcome import energy_at_hand
 from footfall.simulation.setup import Setup, pairs_are_the_laws
-from footfall.simulation.workspace import around, idle_coupled_law, idle_point_law, signal_count
+from footfall.simulation.workspace import around, law_pointers, signal_count
 from footfall.simulation.worlds_given import Inputs
 from footfall.solve.problem import Size
 from footfall.standing import at_home
@@ -115,9 +115,7 @@ def _on_gpu(layout: _Layout, surface: Any, count: int) -> Any:
 
 def _functions(law: Law, surface: Any) -> Functions:
     """Pointers to the law, the ground and an idle controller."""
-    point = law.pointer() if isinstance(law, PointLaw) else idle_point_law()
-    coupled = law.pointer() if isinstance(law, CoupledLaw) else idle_coupled_law()
-    return Functions(point, coupled, surface, no_control().control.compiled)
+    return Functions(*law_pointers(law), surface, no_control().control.compiled)
 
 
 def make_plan(inputs: Inputs, fall: float) -> Plan:

@@ -24,14 +24,17 @@ from footfall.simulation.task import make_pushes, numbers, push_list
 from footfall.standing import reach
 
 
-def rows(name: str, value: Any, count: int, width: int) -> np.ndarray:
-    """One row for all worlds (1, width), or one for each (count, width)."""
-    array = numbers(name, value)
-    if array.shape == (width,):
+def rows(name: str, value: Any, count: int, width: int, *, filled: bool = False) -> np.ndarray:
+    """One row for all worlds (1, width), or one for each (count, width); ``filled`` if a number may fill its row."""
+    array, alone = numbers(name, value), f"a number, ({count},), " if filled else ""
+    if filled and array.shape in ((), (count,)):
+        array = np.repeat(array.reshape(-1, 1), width, axis=1)
+    elif array.shape == (width,):
         array = array[None]
     if array.shape not in ((1, width), (count, width)):
         raise SimulationError(
-            f"{name} has shape {array.shape}, but it must be ({width},), the same for all worlds, or ({count}, {width})"
+            f"{name} has shape {array.shape}, but it must be {alone}({width},), the same for all worlds, or ({count}, "
+            f"{width})"
         )
     if not np.isfinite(array).all():
         world, column = np.argwhere(~np.isfinite(array))[0]
@@ -43,19 +46,7 @@ def friction_rows(value: Any, ground: Ground, count: int) -> np.ndarray:
     """Static and dynamic friction: a number, (static, dynamic), one number for each world, or (count, 2)."""
     if value is None:
         return np.array([[ground.static_friction, ground.dynamic_friction]])
-    array = numbers("friction", value)
-    if array.ndim == 0:
-        array = np.full((1, 2), float(array))
-    elif isinstance(value, tuple) and array.shape == (2,):
-        array = array[None]
-    elif array.shape == (count,):
-        array = np.repeat(array[:, None], 2, axis=1)
-    if array.shape not in ((2,), (1, 2), (count, 2)):
-        raise SimulationError(
-            f"friction has shape {array.shape}, but it must be a number, a pair (static, dynamic), ({count},) or "
-            f"({count}, 2)"
-        )
-    array = rows("friction", array, count, 2)
+    array = rows("friction", value, count, 2, filled=not isinstance(value, tuple))
     for world, (static, dynamic) in enumerate(array):
         if not 0.0 <= dynamic <= static:
             raise SimulationError(
@@ -108,18 +99,9 @@ def ground_rows(grounds: Sequence[Ground], reach: float) -> tuple[Any, Any, Any]
 
 def mass_rows(model: mujoco.MjModel, scale: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Masses and inertias of the bodies, times ``scale``: a number, one for each world, or (count, nbody)."""
-    factor = np.ones((1, 1)) if scale is None else numbers("mass_scale", scale)
-    if factor.ndim == 0:
-        factor = factor.reshape(1, 1)
-    elif factor.shape == (count,):
-        factor = factor[:, None]
-    if factor.shape[0] not in (1, count) or factor.shape[1:] not in ((1,), (model.nbody,)):
-        raise SimulationError(
-            f"mass_scale has shape {factor.shape}, but it must be a number, ({count},) or ({count}, {model.nbody})"
-        )
-    if not (np.isfinite(factor) & (factor > 0)).all():
-        bad = factor[~(np.isfinite(factor) & (factor > 0))][0]
-        raise SimulationError(f"mass_scale holds {bad:g}, but it must be positive and finite")
+    factor = rows("mass_scale", 1.0 if scale is None else scale, count, model.nbody, filled=True)
+    if not (factor > 0.0).all():
+        raise SimulationError(f"mass_scale holds {factor.min():g}, but it must be positive")
     return factor * model.body_mass, factor[:, :, None] * model.body_inertia
 
 

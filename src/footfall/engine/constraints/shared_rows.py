@@ -67,6 +67,10 @@ class SharedRows(NamedTuple):
     value: Annotated[Vector, "C"]  # scratch
 
 
+#: Fields that a step reads before it writes them.
+REMEMBERED = ("number", "kind", "identity", "state")
+
+
 @inlined
 def forget_shared_rows(rows: SharedRows) -> None:
     """Remove all rows."""

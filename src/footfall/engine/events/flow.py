@@ -7,6 +7,7 @@ from typing import Annotated, NamedTuple
 import mujoco
 import numpy as np
 
+from footfall.contact.event_law import EventLaw
 from footfall.engine.events.dormand_prince import ERROR, STAGES, WEIGHTS, WITHIN
 from footfall.engine.events.evaluation import FEWEST
 from footfall.engine.events.joint_events import ForceLimits, force_limits
@@ -100,9 +101,7 @@ class Flow(NamedTuple):
     margin: float  # m, within which points are shown to the law of time steps
 
 
-def make_flow(
-    model: mujoco.MjModel, points: int, bodies: int, dt: float, *, tolerance: float, ground: Ground, margin: float
-) -> Flow:
+def make_flow(model: mujoco.MjModel, points: int, bodies: int, dt: float, law: EventLaw, ground: Ground) -> Flow:
     """Scratch arrays for the integration of a model with this many contact points and bodies."""
     scalar, turns = np.full(model.nv, -1, dtype=np.int64), []
     for kind, q, v in zip(model.jnt_type, model.jnt_qposadr, model.jnt_dofadr, strict=True):
@@ -138,9 +137,9 @@ def make_flow(
         contraction=np.full(1, 1.0 / dt),
         predictor=predictor_weights(),
         least=least_scratch(bodies),
-        tolerance=tolerance,
+        tolerance=law.tolerance,
         flat=int(ground.flat),
-        margin=margin,
+        margin=law.in_steps().near(dt),
     )
 
 
