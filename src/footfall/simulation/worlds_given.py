@@ -24,18 +24,18 @@ from footfall.simulation.task import make_pushes, numbers, push_list
 from footfall.standing import reach
 
 
-def rows(name: str, value: Any, count: int, width: int, *, filled: bool = False) -> np.ndarray:
-    """One row for all worlds (1, width), or one for each (count, width); ``filled`` if a number may fill its row."""
-    array, alone = numbers(name, value), f"a number, ({count},), " if filled else ""
-    if filled and array.shape in ((), (count,)):
+def rows(name: str, value: Any, count: int, width: int, number: str = "") -> np.ndarray:
+    """One row for all worlds (1, width), or one for each (count, width).
+
+    With the words ``number`` for them, a number and one for each world are taken, too, and fill their rows.
+    """
+    array, one = numbers(name, value), f"{number}, ({count},)" if number else f"({width},), the same for all worlds,"
+    if number and array.shape in ((), (count,)):
         array = np.repeat(array.reshape(-1, 1), width, axis=1)
     elif array.shape == (width,):
         array = array[None]
     if array.shape not in ((1, width), (count, width)):
-        raise SimulationError(
-            f"{name} has shape {array.shape}, but it must be {alone}({width},), the same for all worlds, or ({count}, "
-            f"{width})"
-        )
+        raise SimulationError(f"{name} has shape {array.shape}, but it must be {one} or ({count}, {width})")
     if not np.isfinite(array).all():
         world, column = np.argwhere(~np.isfinite(array))[0]
         raise SimulationError(f"{name} of world {world} holds {array[world, column]}, which is not finite")
@@ -46,7 +46,8 @@ def friction_rows(value: Any, ground: Ground, count: int) -> np.ndarray:
     """Static and dynamic friction: a number, (static, dynamic), one number for each world, or (count, 2)."""
     if value is None:
         return np.array([[ground.static_friction, ground.dynamic_friction]])
-    array = rows("friction", value, count, 2, filled=not isinstance(value, tuple))
+    pair = isinstance(value, tuple) and len(value) == 2
+    array = rows("friction", value, count, 2, "" if pair else "a number, a pair (static, dynamic)")
     for world, (static, dynamic) in enumerate(array):
         if not 0.0 <= dynamic <= static:
             raise SimulationError(
@@ -99,7 +100,7 @@ def ground_rows(grounds: Sequence[Ground], reach: float) -> tuple[Any, Any, Any]
 
 def mass_rows(model: mujoco.MjModel, scale: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Masses and inertias of the bodies, times ``scale``: a number, one for each world, or (count, nbody)."""
-    factor = rows("mass_scale", 1.0 if scale is None else scale, count, model.nbody, filled=True)
+    factor = rows("mass_scale", 1.0 if scale is None else scale, count, model.nbody, "a number")
     if not (factor > 0.0).all():
         raise SimulationError(f"mass_scale holds {factor.min():g}, but it must be positive")
     return factor * model.body_mass, factor[:, :, None] * model.body_inertia
