@@ -225,17 +225,17 @@ class AccelerationComplementarity(EventLaw):
 
     Limitations: joint friction, joint limits, loops and contacts between bodies are MuJoCo's soft constraints: forces
     that follow from the state. They are integrated without events, except where a joint reaches its limit or its
-    friction begins or ceases to slip; only equalities take part in impacts. Where a force has another kink, as when a
-    limit releases, a step may err by ten times the tolerance. A joint whose damping would end its motion in less than
-    ``dt`` is given the inertia with which it takes ``dt``. A period takes at most 240 evaluations per millisecond, and
-    eight for each of up to 60 bounces; a run earns eight in each, and keeps up to 2,400 that it does not spend. Signal
-    ``evaluations`` counts them. Where few are left the tolerance is loosened, up to 1e-2, with which slips and bounces
-    of up to 1 mm/s count as rest, and friction of a joint that changes within a step may do so at its end; signal
-    ``loosened`` says by which factor. A period becomes one step of law time-stepping, and signal ``time_steps`` says
-    so, where none are left, as in heaps of bodies that come and go; where a point in contact crosses an edge of the
-    ground, as between the cells of a height field; and where forces are not found, are unbounded, or have means that
-    violate the law. After each such period in a row more evaluations are saved, for up to fifteen periods that are time
-    steps too, before the next is tried with events. A foot that starts inside the ground stays at its depth.
+    friction begins or ceases to slip; only equalities take part in impacts. A joint whose damping would end its motion
+    in less than ``dt`` is given the inertia with which it takes ``dt``. A period takes at most 240 evaluations per
+    millisecond, and eight for each of up to 60 bounces; a run earns eight in each, and keeps up to 2,400 that it does
+    not spend. Signal ``evaluations`` counts them. Where few are left the tolerance is loosened, up to 1e-2, with which
+    slips and bounces of up to 1 mm/s count as rest, and friction of a joint that changes within a step may do so at its
+    end; signal ``loosened`` says by which factor. A period becomes one step of law time-stepping, and signal
+    ``time_steps`` says so, where none are left, as in heaps of bodies that come and go; where a point in contact
+    crosses an edge of the ground, as between the cells of a height field; and where forces are not found, are
+    unbounded, or have means that violate the law. After each such period in a row more evaluations are saved, for up to
+    fifteen periods that are time steps too, before the next is tried with events. A foot that starts inside the ground
+    stays at its depth.
 
     Attributes:
         restitution: Newton's, of each point's normal velocity.

@@ -58,8 +58,6 @@ MOMENT = 1e-9
 #: Slip speed, m/s, beyond which the beginning of a slip no longer matters: a hundred thousand times what is rest,
 #: so that its direction is known to five digits.
 GROWN = 0.01
-#: A bracket is bisected after the same end was replaced this many times in a row.
-IN_A_ROW = 8
 #: Most steps in the search for an event.
 TURNS = 100
 
@@ -380,20 +378,12 @@ def slip_along(points: Points, contacts: Contacts, p: Int) -> Float:
 
 @inlined
 def keep_values(points: Points, contacts: Contacts, flow: Named) -> None:
-    """Keep the values whose signs change at events: gaps, rates, slips along their directions, the last two holds.
-
-    A hold is the force (N) that a point in contact can lose before it lifts off or, if it rests, slips.
-    """
+    """Keep the values whose signs change at events: gaps, rates, and slips along their directions."""
     first = engine_columns(points.memory)
     for p in range(live(points)):
         flow.gap_before[p], flow.rate_before[p], flow.slip_before[p] = contacts.gap[p], contacts.velocity[p, 2], 0.0
-        flow.hold_earlier[p] = flow.hold_before[p]
         if flow.touching[p] == 1:
-            f = points.force[p]
-            flow.slip_before[p], flow.hold_before[p] = slip_along(points, contacts, p), f[2]
-            if points.memory[p, first + DOES] != SLIDE:
-                slack = contacts.static_friction[p] * f[2] - (f[0] * f[0] + f[1] * f[1]) ** 0.5
-                flow.hold_before[p] = min(f[2], slack)
+            flow.slip_before[p] = slip_along(points, contacts, p)
             if flow.slip_before[p] > GROWN:
                 points.memory[p, first + YOUNG] = 0.0
 
@@ -450,8 +440,6 @@ def is_early(points: Points, contacts: Contacts, p: Int) -> Bool:
 def find_event(points: Points, contacts: Contacts, flow: Named, status: Int, length: Float) -> tuple[Bool, Bool]:
     """Whether an event has happened in a step, and whether its instant is located, in the last ``length`` seconds of
     it.
-
-    Keeps the value of each point that has become negative, or -1 where only the event itself is known.
     """
     first = engine_columns(points.memory)
     happened, found = False, True
@@ -470,7 +458,6 @@ def find_event(points: Points, contacts: Contacts, flow: Named, status: Int, len
             value = slip_along(points, contacts, p)
             speed = (v[0] * v[0] + v[1] * v[1]) ** 0.5
             happened |= speed < slow_slip(flow) and speed < flow.slip_before[p]
-        flow.value_now[p] = value
         happened |= value < 0.0
         found &= value >= -near
     if status == INCONSISTENT:
@@ -483,45 +470,11 @@ class Bracket(NamedTuple):
 
     low: float  # s, without an event
     high: float  # s, with an event; 0 while there is no search
-    sides: int  # how many times in a row the upper end was moved, or the lower one if negative
     turns: int  # steps taken in the search
-    earlier: float  # s, the lower end before, or less than zero
 
 
 #: The bracket while there is no search.
-NO_BRACKET = Bracket(0.0, 0.0, 0, 0, -1.0)
-
-
-@inlined
-def first_event(points: Points, flow: Named, bracket: Bracket) -> Float:
-    """The length of step to try next in the search for the first event in a bracket.
-
-    A lift-off or the beginning of a slip is approximated by a line through values at the lower end and the one before
-    it; other events by a line through values at both ends, one of which is weighted less if the other was replaced
-    several times in a row (the Illinois method). Otherwise the bracket is bisected.
-    """
-    low, high, sides, _, earlier = bracket
-    first = engine_columns(points.memory)
-    where, known = high, False
-    for p in range(live(points)):
-        value, instant = flow.value_high[p], high
-        if value == -1.0:
-            now, then = flow.hold_before[p], flow.hold_earlier[p]
-            if abs(sides) < IN_A_ROW and 0.0 <= earlier < low and 0.0 < now < then:
-                instant = low + (low - earlier) * now / (then - now)
-                instant += (-0.4 if sides > 0 else 0.4) * MOMENT if instant < high else 0.0
-        elif value < 0.0:
-            start = 0.0
-            if flow.touching[p] == 0:
-                start = flow.rate_before[p] if was_inside(flow, p) else flow.gap_before[p]
-            elif points.memory[p, first + DOES] == SLIDE:
-                start = flow.slip_before[p]
-            start, value = start * 0.5 ** max(0, sides - 1), value * 0.5 ** max(0, -sides - 1)
-            if start > 0.0:
-                instant = low + (high - low) * start / (start - value)
-        known = known or instant < high
-        where = min(where, instant)
-    return where if known else 0.5 * (low + high)
+NO_BRACKET = Bracket(0.0, 0.0, 0)
 
 
 @inlined
@@ -542,32 +495,24 @@ def lowest_instant(points: Points, contacts: Contacts, flow: Named, h: Float) ->
 def seek_event(
     points: Points, contacts: Contacts, flow: Named, bracket: Bracket, h: Float, status: Int
 ) -> tuple[Float, Bool, Bracket]:
-    """Look for an event in a step of length ``h`` (s).
+    """Look for the first event in a step of length ``h`` (s), by bisection.
 
     Returns the length to try instead (s, 0 if the step stands), whether an event happened in it, and the bracket.
     """
-    low, high, sides, turns, earlier = bracket
+    low, high, turns = bracket
     happened, found = find_event(points, contacts, flow, status, h - low)
-    turns += 1
     again = 0.0
     if happened and not found:
-        sides = max(1, sides + 1)
         high = h
-        for p in range(live(points)):
-            flow.value_high[p] = flow.value_now[p]
-        again = first_event(points, flow, Bracket(low, high, sides, turns, earlier))
-    elif not happened and high > 0.0 and turns < TURNS:
-        sides = min(-1, sides - 1)
-        low, earlier = h, low
+        again = 0.5 * (low + high)
+    elif not happened and high > 0.0 and turns + 1 < TURNS:
+        low = h
         keep_values(points, contacts, flow)
-        again = first_event(points, flow, Bracket(low, high, sides, turns, earlier))
+        again = 0.5 * (low + high)
     elif not happened and high == 0.0:
         again = lowest_instant(points, contacts, flow, h)
         again = 0.0 if again == h else again
-    if high > 0.0 and again > 0.0:
-        aside = (1e-3 if abs(sides) >= IN_A_ROW else 1e-9) * (high - low)
-        again = min(max(again, low + aside), high - aside)
-    return again, happened, Bracket(low, high, sides, turns, earlier)
+    return again, happened, Bracket(low, high, turns + 1)
 
 
 @inlined
@@ -651,7 +596,7 @@ def end_within(loop: Loop, flow: Named, low: Float, last: Float, h: Float) -> Fl
 
     Forces are smooth up to it, so that only the motion of the points is looked at, on the continuous extension.
     """
-    bracket, length, again = Bracket(low, 0.0, 0, 0, -1.0), 0.0, last
+    bracket, length, again = Bracket(low, 0.0, 0), 0.0, last
     while again > 0.0:
         length = again
         if length < h:

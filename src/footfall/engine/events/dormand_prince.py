@@ -6,7 +6,7 @@ import numpy as np
 
 from footfall.compiled import inlined
 from footfall.engine.world import MjWorld
-from footfall.kinds import Bool, Float, Int, Named, Vector
+from footfall.kinds import Float, Int, Named, Vector
 from footfall.solve.dense import copy
 
 #: Stages of the method, the last at the end of the step; the state at an instant within the step is stage ``STAGES``.
@@ -42,8 +42,6 @@ WITHIN = np.array(
 SAFETY, LONGER, SHORTER = 0.8, 50.0, 0.1
 #: Longest and shortest step, s.
 LONGEST, SHORTEST = 0.01, 1e-9
-#: Error of a step, relative to the tolerance, that is accepted where accelerations have a kink.
-KINKED = 10.0
 
 
 @inlined
@@ -161,35 +159,6 @@ def step_error(world: MjWorld, flow: Named, h: Float) -> Float:
 
 
 @inlined
-def falls_slowly(flow: Named, error: Float, h: Float) -> Bool:
-    """Whether the error fell less from a longer rejected step than the order promises: accelerations have a kink."""
-    return h < flow.failed[0] and error > flow.failed[1] * (h / flow.failed[0]) ** 2
-
-
-@inlined
-def is_accurate(flow: Named, error: Float, h: Float) -> Bool:
-    """Whether a step is accurate enough; at a kink of accelerations more error is allowed, to spend few steps."""
-    return error <= (KINKED if falls_slowly(flow, error, h) else 1.0)
-
-
-@inlined
-def next_scale(flow: Named, error: Float, h: Float, changes: Bool) -> Float:
-    """Ratio of the next step's length to ``h`` (s), after a step with this error relative to the tolerance.
-
-    It follows from the order of the method. Errors that grow from step to step, as at the end of a slip, are
-    extrapolated (Gustafsson 1994). If they fell less than the order promises, accelerations jump, and errors are
-    proportional to the length. If contacts are about to change in a rejected step, that may be the cause, and the step
-    is halved.
-    """
-    taken, failed, now = flow.taken, flow.failed, max(error, 1e-10)
-    scale = SAFETY * now**-0.2
-    if is_accurate(flow, error, h):
-        if taken[0] > 0.0:
-            scale *= min(1.0, h / taken[0] * (taken[1] / now) ** 0.2)
-        taken[0], taken[1], failed[0] = h, max(now, 1e-2), 0.0
-        return min(LONGER, max(0.2, scale))
-    least = SHORTER
-    if falls_slowly(flow, error, h):
-        scale, least = min(scale, SAFETY / now), SHORTER * SHORTER
-    failed[0], failed[1], taken[0] = h, error, 0.0
-    return 0.5 if changes else max(least, scale)
+def next_scale(error: Float) -> Float:
+    """Ratio of the next step's length to that of a step with this error relative to the tolerance."""
+    return min(LONGER, max(SHORTER, SAFETY * max(error, 1e-10) ** -0.2))

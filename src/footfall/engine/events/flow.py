@@ -54,10 +54,6 @@ class Flow(NamedTuple):
     gap_before: Annotated[Vector, "P"]  # m, at the last instant before an event, like the following
     rate_before: Annotated[Vector, "P"]  # m/s, of the gap
     slip_before: Annotated[Vector, "P"]  # m/s, along its direction
-    hold_before: Annotated[Vector, "P"]  # N, force that the point can lose before it lifts off or slips
-    hold_earlier: Annotated[Vector, "P"]  # N, at the instant before that
-    value_now: Annotated[Vector, "P"]  # negative where an event has happened now
-    value_high: Annotated[Vector, "P"]  # the same at the end of the bracket in which it is sought
     sorted: Annotated[Ints, 1]  # 0 until it is known which points are in contact: at first and after a time step
     warnings: Annotated[Ints, 1]  # times in the run that no forces obeyed the law
     warning: Annotated[Vector, "MOST_WARNINGS"]  # s, when
@@ -66,8 +62,6 @@ class Flow(NamedTuple):
     slope: Annotated[Matrix, "STAGES + 1", "n"]  # rates of the state at each stage, the last at an instant within
     force: Annotated[Tensor, "STAGES + 1", "P", 3]  # N, world frame, likewise
     length: Annotated[Vector, 1]  # s, of the next step
-    taken: Annotated[Vector, 2]  # length (s) and relative error of the last step if it was accurate, else zero length
-    failed: Annotated[Vector, 2]  # the same if it was not
     weights: Matrix
     within: Matrix
     error: Vector
@@ -125,8 +119,6 @@ def make_flow(model: mujoco.MjModel, points: int, bodies: int, dt: float, law: E
         loosened=np.ones(1),
         gap_before=np.full(points, FAR),
         length=np.full(1, dt),
-        taken=np.array([0.0, 1.0]),
-        failed=np.array([0.0, 1.0]),
         weights=WEIGHTS.copy(),
         within=WITHIN.copy(),
         error=ERROR.copy(),

@@ -60,7 +60,6 @@ from footfall.engine.events.dormand_prince import (
     SHORTEST,
     STAGES,
     allowed,
-    is_accurate,
     next_scale,
     read_slope,
     read_state,
@@ -225,9 +224,8 @@ def judge(loop: Loop, flow: Flow, bracket: Bracket, h: Float) -> Verdict:
     """Whether a step of ``h`` seconds is accurate, and what happened in it."""
     world, points, contacts, joints = loop.world, loop.points, loop.contacts, loop.conditions.constraints.joints
     error, status = step_error(world, flow, h), loop.outcome.status[0]
-    accurate = is_accurate(flow, error, h) or h <= SHORTEST
-    changing = about_to_change(points, contacts)
-    scale = next_scale(flow, error, h, changing)
+    accurate = error <= 1.0 or h <= SHORTEST
+    changing, scale = about_to_change(points, contacts), next_scale(error)
     if not accurate:
         over_edge = KINK + 10.0 * error * allowed(flow)
         lost = flow.flat == 0 and rising(contacts, flow) > over_edge
@@ -308,7 +306,7 @@ def take_step(loop: Loop, flow: Flow, step: Int, left: Float) -> tuple[Int, Floa
                 h = verdict.again
                 continue
         if how == DIVERGES:
-            h, bracket = 0.25 * h, Bracket(0.0, 0.0, bracket.sides, bracket.turns, -1.0)
+            h, bracket = 0.25 * h, Bracket(0.0, 0.0, bracket.turns)
         elif how != FOUND:
             return how, 0.0, False
         else:

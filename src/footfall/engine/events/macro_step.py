@@ -75,13 +75,8 @@ MOST_TURNS = 3
 #: Largest error of a predicted end that is corrected, relative to the tolerance: three corrections reduce it by half
 #: each, and mostly by far more.
 FAR_OFF = 1000.0
-#: Factor on the tolerance with which a correction is still tried: right after an event the estimate of its error is too
-#: large.
-OPTIMISM = 3.0
 #: Largest ratio of successive corrections: a slower iteration is not continued.
 SLOWEST = 0.5
-#: Share of the tolerance below which an order of the predictor is accurate enough, though a higher one may be better.
-AMPLE = 0.1
 #: Error of an order that is not known, m/s.
 UNKNOWN = 1e300
 #: Gap that no point crosses in a macro step, m, besides by its own speed.
@@ -258,8 +253,8 @@ def predictor_weights() -> np.ndarray:
 
 @inlined
 def best_predictor(flow: Named, size: Float) -> tuple[Int, Float]:
-    """Order and error (m/s) of the predictor for a macro step of ``size`` seconds: the lowest order whose error is at
-    most a tenth of the tolerance, else the most accurate one; order 0 if too little is known.
+    """Most accurate order of the predictor for a macro step of ``size`` seconds, and its error (m/s); order 0 if too
+    little is known.
 
     The error is estimated by the first two differences that are left out, since a single one may pass through zero.
     Where an order is unstable for fast damping, these grow, and a lower order is taken.
@@ -271,33 +266,10 @@ def best_predictor(flow: Named, size: Float) -> tuple[Int, Float]:
         error = (0.5 if k == 1 else 1.0) * power * flow.largest[k]
         if before + error < least:
             order, least = k - 1, before + error
-            if least <= AMPLE * allowed(flow):
-                break
         before = error
     if known == 2 and before <= allowed(flow):  # for instance because controls always change
         order, least = 1, before
     return order, least
-
-
-@inlined
-def corrector_error(flow: Named, size: Float) -> Float:
-    """Least error of Adams and Moulton's method for a macro step of ``size`` seconds, m/s: two differences left out."""
-    ratio, known, least = size / flow.spacing[0], flow.known[0], UNKNOWN
-    power = size * ratio
-    for k in range(2, known):
-        power *= ratio
-        after = ratio * flow.largest[k + 1] if k + 1 < known else 0.0
-        least = min(least, -flow.integral[k] * power * (flow.largest[k] + after))
-    return least
-
-
-@inlined
-def fits(flow: Named, size: Float) -> Bool:
-    """Whether macro steps of ``size`` seconds are likely to be accurate."""
-    order, error = best_predictor(flow, size)
-    bound = allowed(flow)
-    correctable = error <= FAR_OFF * bound and corrector_error(flow, size) <= OPTIMISM * bound
-    return order > 0 and (error <= bound or correctable)
 
 
 class MacroStep(NamedTuple):
@@ -332,12 +304,12 @@ def plan_macro_step(loop: Loop, flow: Named, left: Float) -> MacroStep:
     if parts > 1.0 and error <= allowed(flow):
         flow.length[0] = max(flow.length[0], left)
         return NONE
-    if not fits(flow, size) or not is_smooth(world, conditions, flow, size):
+    order, error = best_predictor(flow, size)
+    if order == 0 or error > FAR_OFF * allowed(flow) or not is_smooth(world, conditions, flow, size):
         return NONE
     found = contacts_go_on(points, contacts, flow, size)
     if found == BUSY:
         return NONE
-    order, error = best_predictor(flow, size)
     certain = found == QUIET and error <= allowed(flow) and no_force_begins(world, conditions, flow, size)
     return MacroStep(size, order, certain)
 
