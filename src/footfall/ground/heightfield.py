@@ -23,7 +23,7 @@ from footfall.given_numbers import Finite, Positive
 from footfall.ground.friction import Coefficients, Friction
 from footfall.ground.geometry import LARGEST_TABLE, Array, Grid, height_table, pair
 from footfall.ground.kind import Form, Kind, Option
-from footfall.ground.surface import REACH, over_height
+from footfall.ground.surface import over_height
 from footfall.kinds import Bool, Float, Int, Matrix, Vector
 
 #: Indices of the surface's ``parameters``: x and y of the first height (m), spacing of columns and of rows (m), the
@@ -33,9 +33,8 @@ X, Y, WIDTH, DEPTH, PER_WIDTH, PER_DEPTH, ROWS, COLUMNS, HIGHEST, SURE = range(1
 #: Tolerance of Newton's method, m, and its iteration limit. The remaining error is about the square of a step times the
 #: twist of the cell.
 FOUND, STEPS = 1e-9, 12
-#: Largest horizontal distance, m, between a point and its foot on the tangent plane below it at which the surface
-#: straight below is the nearest.
-UNDER = 1e-7
+#: Excess of the square of the distance to the place straight below, as a share: so that it is found on a ridge, too.
+ROUNDING = 1e-9
 #: Distance to an edge, m, below which the normal is that of the cell.
 ON_THE_EDGE = 1e-9
 #: Size of the cells beyond an edge, m.
@@ -209,16 +208,16 @@ def row_of(y: Float, parameters: Vector) -> Int:
 
 
 @kernel
-def nearest_elsewhere(
-    point: Query, limit: Float, known_i: Int, known_j: Int, parameters: Vector, table: Matrix
+def nearest_place(
+    point: Query, limit: Float, parameters: Vector, table: Matrix
 ) -> tuple[Float, Float, Float, Float, Float]:
-    """The nearest place in all cells except a known one, if it is nearer than the square root of ``limit`` (m2)."""
+    """The nearest place in all cells, if it is nearer than the square root of ``limit`` (m2)."""
     found = (limit, 0.0, 0.0, 0.0, 1.0)
     over = max(0.0, point.z - parameters[HIGHEST])
     reach = math.sqrt(max(0.0, limit - over * over))
     for i in range(row_of(point.y - reach, parameters), row_of(point.y + reach, parameters) + 1):
         for j in range(column_of(point.x - reach, parameters), column_of(point.x + reach, parameters) + 1):
-            if (i != known_i or j != known_j) and can_be_nearer(point, i, j, found[0], parameters, table):
+            if can_be_nearer(point, i, j, found[0], parameters, table):
                 other = nearest_in_cell(point, i, j, parameters, table)
                 if other[0] < found[0]:
                     found = other
@@ -231,33 +230,16 @@ def surface(x: Float, y: Float, z: Float, parameters: Vector, table: Matrix) -> 
     """
     if x != x or y != y or z != z:  # NaN has no index
         return x + y + z, 0.0, 0.0, 1.0
-    rows, columns, reach = int(parameters[ROWS]), int(parameters[COLUMNS]), parameters[SURE]
-    i, j = row_of(y, parameters), column_of(x, parameters)
+    reach, i, j = parameters[SURE], row_of(y, parameters), column_of(x, parameters)
     u, v, a, b, c, t = in_cell(x, y, i, j, parameters, table)
     slope_x, slope_y = b + t * v, c + t * u
     clearance = z - a - b * u - slope_y * v
     under = over_height(clearance, slope_x, slope_y)
-    low, far = z <= parameters[HIGHEST] + reach, not abs(under[0]) < max(reach, REACH)
-    if far and not low:
+    if z > parameters[HIGHEST] + reach:
         return under
-    inner_x = min(u if j > 0 else ENDLESS, parameters[WIDTH] - u if j < columns - 1 else ENDLESS)
-    inner_y = min(v if i > 0 else ENDLESS, parameters[DEPTH] - v if i < rows - 1 else ENDLESS)
-    border = max(0.0, min(inner_x, inner_y))
-    beside = under[0] * under[0] * (1.0 - under[3] * under[3])
-    point = Query(x, y, z, 1.0 if clearance >= 0.0 else -1.0)
-    limit, place, known_i, known_j = math.inf, under, -1, -1
-    if beside < UNDER * UNDER:
-        limit = clearance * clearance
-    elif not far:
-        square, gap, nx, ny, nz = nearest_in_cell(point, i, j, parameters, table)
-        place = (gap, nx, ny, nz)
-        if square < reach * reach:
-            limit, known_i, known_j = square, i, j
-    if limit <= border * border or not low:
-        return place
-    limit = min(limit, reach * reach)
-    other = nearest_elsewhere(point, limit, known_i, known_j, parameters, table)
-    return (other[1], other[2], other[3], other[4]) if other[0] < limit else place
+    limit = min((1.0 + ROUNDING) * clearance * clearance, reach * reach)
+    square, gap, nx, ny, nz = nearest_place(Query(x, y, z, 1.0 if clearance >= 0.0 else -1.0), limit, parameters, table)
+    return (gap, nx, ny, nz) if square < limit else under
 
 
 def read_heights(path: Path, height: float | None) -> np.ndarray:

@@ -17,7 +17,7 @@ from footfall.control import chosen_controller, default_controller
 from footfall.control.base import CompiledController, Observation, StatefulController, control_pointer
 from footfall.control.inside import Inside
 from footfall.control.senses import senses_of
-from footfall.engine import bridge, step
+from footfall.engine import step
 from footfall.engine.other_bodies.points import Points
 from footfall.errors import ControllerError, FootfallError
 from footfall.ground import Ground
@@ -237,40 +237,24 @@ def _read_only(array: np.ndarray) -> np.ndarray:
     return view
 
 
-#: Counts of arrays outside the buffer, which are zero in a copy.
-CONSTRAINTS = ("ncon", "ne", "nf", "nl", "nefc", "nJ", "nA", "nisland", "nidof")
-
-
 class Mirror:
     """A copy of an ``MjData``, made on first use and kept up to date from then on.
 
-    It copies the time and MuJoCo's buffer, which holds all arrays whose size the model fixes. ``mj_copyData`` would
-    also copy contacts, constraints and solver statistics, at ten times the cost. The copy has a model of its own, since
-    all simulations of a robot share the engine's.
+    It has a model of its own, since all simulations of a robot share the engine's.
     """
 
     def __init__(self, source: mujoco.MjData) -> None:
         self._source = source
         self._copy: mujoco.MjData | None = None
-        self._fresh = False
 
     def renew(self) -> None:
-        """Note that the original has changed."""
-        self._fresh = False
+        """Bring the copy, if there is one, up to date with the original."""
         if self._copy is not None:
-            self.data()
+            mujoco.mj_copyData(self._copy, self._source.model, self._source)
 
     def data(self) -> mujoco.MjData:
-        """The copy, up to date."""
+        """The copy."""
         if self._copy is None:
             self._copy = mujoco.MjData(copy.copy(self._source.model))
-            self._to, self._from = (int(bridge.counter(one, "buffer")[0]) for one in (self._copy, self._source))
-            self._size = int(bridge.counter(self._source, "nbuffer")[0])
-            self._constraints = [bridge.counter(self._copy, name) for name in CONSTRAINTS]
-        if not self._fresh:
-            ctypes.memmove(self._to, self._from, self._size)
-            self._copy.time = self._source.time
-            for count in self._constraints:
-                count[0] = 0
-            self._fresh = True
+            self.renew()
         return self._copy
