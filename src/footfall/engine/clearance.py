@@ -138,6 +138,7 @@ def levers(model: mujoco.MjModel) -> np.ndarray:
     Infinite for joints that turn an unlimited slide.
     """
     solid, turn, slide = colliding(model), np.pi, int(mujoco.mjtJoint.mjJNT_SLIDE)
+    trees = len(set(model.body_rootid[model.geom_bodyid[solid]].tolist()))
     # Largest distance of a colliding point of each body's subtree from the origin of the body.
     far = np.zeros(model.nbody)
     for geom in np.flatnonzero(solid):
@@ -153,28 +154,19 @@ def levers(model: mujoco.MjModel) -> np.ndarray:
             anchor = float(np.linalg.norm(model.jnt_pos[joint]))
             if kind == slide:
                 found[at] = 1.0
-                far[body] += _travel(model, joint)
+                # A slide goes up to twice its limits, which are soft, from its zero; without limits any distance.
+                far[body] += 2.0 * np.abs(model.jnt_range[joint]).max() if model.jnt_limited[joint] else np.inf
             elif kind == int(mujoco.mjtJoint.mjJNT_HINGE):
                 found[at] = anchor + far[body]
                 far[body] += 2.0 * anchor
             elif kind == int(mujoco.mjtJoint.mjJNT_BALL):
                 found[at : at + 4] = turn * (anchor + far[body])  # bounds the angle between unit quaternions
                 far[body] += 2.0 * anchor
-            elif not _one_tree(model, solid):
+            elif trees > 1:  # the position of a single tree does not matter
                 found[at : at + 3], found[at + 3 : at + 7] = 1.0, turn * far[body]
         parent = model.body_parentid[body]
         far[parent] = max(far[parent], np.linalg.norm(model.body_pos[body]) + far[body])
     return found
-
-
-def _travel(model: mujoco.MjModel, joint: int) -> float:
-    """m, largest distance of a slide from its zero: twice its limits, which are soft; infinite without limits."""
-    return 2.0 * float(np.abs(model.jnt_range[joint]).max()) if model.jnt_limited[joint] else np.inf
-
-
-def _one_tree(model: mujoco.MjModel, solid: np.ndarray) -> bool:
-    """Whether all colliding geoms are in one tree, whose position then does not matter."""
-    return len(set(model.body_rootid[model.geom_bodyid[solid]].tolist())) <= 1
 
 
 class Widened(NamedTuple):

@@ -252,12 +252,6 @@ def rolled_by(points: Points, p: Int, x: Float, y: Float, z: Float) -> tuple[Flo
             t[1, 0] * x + t[1, 1] * y + t[1, 2] * z,
             t[2, 0] * x + t[2, 1] * y + t[2, 2] * z,
         )
-    return rolled_by_ball(points, p, x, y, z)
-
-
-@inlined
-def rolled_by_ball(points: Points, p: Int, x: Float, y: Float, z: Float) -> tuple[Float, Float, Float]:
-    """The same where no point is an ellipsoid."""
     radius = points.radius[p]
     return radius * x, radius * y, radius * z
 

@@ -102,14 +102,6 @@ def evaluate(
 
 
 @inlined
-def set_states(world: MjWorld, contacts: Contacts, constraints: Constraints, soft: SoftContacts) -> Bool:
-    """Write the states of rows and contacts at ``qacc``, which set their inertias. Returns whether any changed."""
-    changed = set_stiffness(contacts, soft)
-    changed = set_joint_states(constraints.joints, world.qacc) or changed
-    return set_shared_states(constraints.shared, world.qacc) or changed
-
-
-@inlined
 def factor_folded(
     world: MjWorld, points: Points, contacts: Contacts, constraints: Constraints, soft: SoftContacts
 ) -> None:
@@ -226,7 +218,9 @@ def solve_folded(
             enough = NO_CHANGE if turn < SOME else SMALL
             if not force_left(world, needed) > (LITTLE_FORCE if change <= enough else NO_FORCE):  # NaN ends it too
                 return True
-        if set_states(world, contacts, constraints, soft):
+        changed = set_stiffness(contacts, soft)  # the states of rows and contacts set their inertias
+        changed = set_joint_states(constraints.joints, world.qacc) or changed
+        if set_shared_states(constraints.shared, world.qacc) or changed:
             factored = False
             if stepped and change > SMALL and led_too_far(world, constraints, needed):
                 share = least_cost(world, contacts, constraints, soft, needed)
@@ -242,16 +236,6 @@ def solve_folded(
     return False
 
 
-@inlined
-def act_on_contacts(world: MjWorld, before: Vector) -> None:
-    """Recompute the forces of actuators with MuJoCo's contacts, for adhesion; ``before`` (nv,) is scratch."""
-    copy(before, world.qfrc_actuator)
-    mj_transmission(world.model, world.data)
-    mj_fwd_actuation(world.model, world.data)
-    for j in range(before.size):
-        world.qfrc_smooth[j] += world.qfrc_actuator[j] - before[j]
-
-
 @cold(types.none)
 def solve_by_mujoco(world: MjWorld, points: Points, contacts: Contacts, scratch: Scratch, native: Native) -> None:
     """As :func:`solve_folded`, by MuJoCo's own solver with its own rows of all constraints."""
@@ -261,7 +245,12 @@ def solve_by_mujoco(world: MjWorld, points: Points, contacts: Contacts, scratch:
     mj_island(world.model, world.data)
     mj_project_constraint(world.model, world.data)
     mj_reference_constraint(world.model, world.data)
-    act_on_contacts(world, scratch.generalised)
+    before = scratch.generalised  # actuators of adhesion act on MuJoCo's contacts, which are known now
+    copy(before, world.qfrc_actuator)
+    mj_transmission(world.model, world.data)
+    mj_fwd_actuation(world.model, world.data)
+    for j in range(before.size):
+        world.qfrc_smooth[j] += world.qfrc_actuator[j] - before[j]
     solve(world, world.qacc_smooth, world.qfrc_smooth)
     mj_fwd_constraint(world.model, world.data)
     ask_mujoco(world, points, contacts, native, scratch.wrench)
@@ -299,8 +288,7 @@ def native_step(
 def to_middle(points: Points, contacts: Contacts, share: Float) -> None:
     """Move near points by a share of their gap; half of it leads between the surfaces, where MuJoCo's forces act."""
     for i in range(contacts.number[0]):
-        p = contacts.points[i]
-        move_to_middle(points, contacts, p, share)
+        move_to_middle(points, contacts, contacts.points[i], share)
 
 
 @inlined

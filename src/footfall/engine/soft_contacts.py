@@ -19,6 +19,7 @@ import numpy as np
 
 from footfall.compiled import inlined
 from footfall.engine.constraints.joint_rows import TINY, constant_weights, impedance, reference_gains
+from footfall.engine.kinematics import cross, into_frame
 from footfall.engine.other_bodies.points import Points
 from footfall.kinds import Bool, Float, Int, Matrix, Named, Tensor, Vector, zeros
 from footfall.solve.contacts import Contacts
@@ -177,11 +178,11 @@ def set_accelerations(world: Named, points: Points, contacts: Contacts, soft: So
         com = world.subtree_com[points.root[k]]
         for i in range(contacts.near[k], contacts.near[k + 1]):
             p = contacts.points[i]
-            at, frame = points.position[p], contacts.frame[p]
-            rx, ry, rz = at[0] - com[0], at[1] - com[1], at[2] - com[2]
-            x, y, z = vx + wy * rz - wz * ry, vy + wz * rx - wx * rz, vz + wx * ry - wy * rx
+            at = points.position[p]
+            x, y, z = cross(wx, wy, wz, at[0] - com[0], at[1] - com[1], at[2] - com[2])
+            found = into_frame(contacts.frame[p], vx + x, vy + y, vz + z)
             for c in range(3):
-                out[p, c] = frame[c, 0] * x + frame[c, 1] * y + frame[c, 2] * z - soft.reference[p, c]
+                out[p, c] = found[c] - soft.reference[p, c]
 
 
 @inlined
@@ -197,7 +198,7 @@ def gather_body(points: Points, contacts: Contacts, soft: SoftContacts, k: Int, 
         rx, ry, rz = at[0] - com[0], at[1] - com[1], at[2] - com[2]
         for a in range(3):
             e, row = contacts.frame[p, a], rows[a]
-            row[0], row[1], row[2] = ry * e[2] - rz * e[1], rz * e[0] - rx * e[2], rx * e[1] - ry * e[0]
+            row[0], row[1], row[2] = cross(rx, ry, rz, e[0], e[1], e[2])
             row[3], row[4], row[5] = e[0], e[1], e[2]
         for a in range(3):
             for j in range(6):

@@ -23,7 +23,7 @@ from footfall.contact.springs.friction import FrictionalLaw
 from footfall.contact.time_stepping import TimeStepping
 from footfall.engine import step
 from footfall.engine.derivatives import space
-from footfall.engine.derivatives.reasons import BETWEEN, BOUNCES, REASONS, ROLLS, UNSOLVED
+from footfall.engine.derivatives.space import BETWEEN, BOUNCES, REASONS, ROLLS, UNSOLVED
 from footfall.engine.derivatives.transition import differentiate
 from footfall.engine.dynamics.tree import unsupported
 from footfall.engine.other_bodies.points import ON_GROUND

@@ -163,13 +163,13 @@ def compiled_laws(sim: Setup) -> step.Laws | integration.EventLaws:
     bends, lag = int(not sim.ground.flat), 0.5 * sim.dt
     if law.native:
         return idle_laws()
-    resolved = law.resolve(setting)
+    pointers, resolved = law_pointers(law), law.resolve(setting)
     values = np.array(resolved, dtype=float)
     if isinstance(law, PointLaw) and is_foreign(law.kernel):
         try_out(law.kernel, law.name, law.memory_size, resolved)
     if not isinstance(law, EventLaw):
-        return step.Laws(*law_pointers(law), values, 0, bends, lag)
-    between, rough = step.Laws(*law_pointers(law), values, 0), law.in_steps()
+        return step.Laws(*pointers, values, 0, bends, lag)
+    between, rough = step.Laws(*pointers, values, 0), law.in_steps()
     in_steps = step.Laws(*law_pointers(rough), np.array(rough.resolve(setting), dtype=float), 0, bends, lag)
     return integration.EventLaws(between, law.impact_pointer(), in_steps)
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from footfall.engine.derivatives import space
-from footfall.engine.derivatives.reasons import EXACT, REASONS
+from footfall.engine.derivatives.space import EXACT, REASONS
 from footfall.engine.worlds.step import Plan
 from footfall.errors import SimulationError
 from footfall.process.machine import cores

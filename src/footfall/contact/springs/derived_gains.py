@@ -60,23 +60,18 @@ def restitution(force: NormalForce, mass: float, speed: float, gravity: float = 
         depth, rate = state.tolist()
         return rate, gravity - force(max(depth, 0.0), rate) / mass
 
-    def turning(_: float, state: Any) -> float:
-        return float(state[1] - CREEP * speed)
+    def end(of: int, at: float, direction: float) -> Any:
+        event: Any = lambda _, state: float(state[of] - at)  # noqa: E731 - it gets attributes
+        event.terminal, event.direction = True, direction
+        return event
 
-    def leaving(_: float, state: Any) -> float:
-        return float(state[0])
-
-    def falling_back(_: float, state: Any) -> float:
-        return float(state[1])
-
-    for event, direction in ((turning, -1.0), (leaving, -1.0), (falling_back, 1.0)):
-        event.terminal, event.direction = True, direction  # type: ignore[attr-defined]
     tolerances = {"method": "DOP853", "rtol": EXACT, "atol": EXACT * speed * np.array([1e-3, 1.0])}
-    down = solve_ivp(rates, (0.0, math.inf), (1e-9 * speed, speed), events=turning, **tolerances)
+    down = solve_ivp(rates, (0.0, math.inf), (1e-9 * speed, speed), events=end(1, CREEP * speed, -1.0), **tolerances)
     time, deepest = down.t[-1], down.y[:, -1]
     if abs(rates(time, deepest)[1]) * time < TURNS * speed:
         return 0.0
-    up = solve_ivp(rates, (0.0, LONG * time), deepest, events=(leaving, falling_back), **tolerances)
+    left_or_fell_back = end(0, 0.0, -1.0), end(1, 0.0, 1.0)
+    up = solve_ivp(rates, (0.0, LONG * time), deepest, events=left_or_fell_back, **tolerances)
     return float(-up.y[1, -1] / speed) if up.t_events[0].size else 0.0
 
 

@@ -1,6 +1,17 @@
-"""The derivatives of a step, put together in one linear system in the acceleration."""
+"""The derivatives of a step, put together in one linear system in the acceleration, and integrated.
+
+A rotation that turns at the rate w for the time h is ``q exp(x)``, x = h w. Changed by a small turn d at the start, and
+x by dx, it turns further by
+
+    exp(-x) d + J dx,      exp(-x) = 1 - a [x] + b [x]^2,      J = 1 - b [x] + c [x]^2,
+    a = sin(r) / r,        b = (1 - cos(r)) / r^2,             c = (r - sin(r)) / r^3,        r = |x|,
+
+[x] being the matrix of the cross product.
+"""
 
 from __future__ import annotations
+
+import math
 
 from footfall.compiled import inlined, kernel
 from footfall.engine.constraints.joint_rows import JointRows
@@ -9,7 +20,6 @@ from footfall.engine.derivatives.contact_motions import locate_point
 from footfall.engine.derivatives.inverse_dynamics import find_motions, push_point, subtract_inverse_dynamics
 from footfall.engine.derivatives.joints import add_joint_forces, add_joint_rows
 from footfall.engine.derivatives.point_laws import add_point_forces
-from footfall.engine.derivatives.rotations import turn_rotations
 from footfall.engine.derivatives.sole import mobility_of_sole, write_sole_forces
 from footfall.engine.derivatives.space import OF_POINTS, OF_VELOCITIES, Space, Taken
 from footfall.engine.dynamics.inertia import factor
@@ -19,6 +29,9 @@ from footfall.engine.step import Laws
 from footfall.kinds import Int, Matrix
 from footfall.solve.contacts import Contacts
 from footfall.solve.problem import COMPLIANCE
+
+#: Angle, rad, below which a, b and c are their values at 0, to the last digit.
+STILL = 1e-8
 
 
 @inlined
@@ -147,6 +160,32 @@ def clear_forces(space: Space, contacts: Contacts) -> None:
         force = space.force[contacts.points[n]]
         for c in range(space.right.shape[1]):
             force[0, c], force[1, c], force[2, c] = 0.0, 0.0, 0.0
+
+
+@inlined
+def turn_rotations(taken: Taken, space: Space) -> None:
+    """Write the derivatives of all rotations, by start and by h times the rate, to ``turns``."""
+    x, h = space.push, taken.dt
+    for i in range(taken.ball.size):
+        first, by_start, by_rate = taken.ball[i], space.turns[i, 0], space.turns[i, 1]
+        for c in range(3):
+            x[c] = h * (taken.qvel[first + c] + h * taken.qacc[first + c])
+        square = x[0] * x[0] + x[1] * x[1] + x[2] * x[2]
+        angle, sine, versed, cubed = math.sqrt(square), 1.0, 0.5, 1.0 / 6.0
+        if angle > STILL:
+            half = 0.5 * angle
+            sine, versed = math.sin(angle) / angle, 0.5 * (math.sin(half) / half) ** 2
+            cubed = (1.0 - sine) / square
+        for r in range(3):
+            e, f = (r + 1) % 3, (r + 2) % 3
+            for c in range(3):
+                unit = 1.0 if r == c else 0.0
+                twice = x[r] * x[c] - square * unit
+                by_start[r, c], by_rate[r, c] = unit + versed * twice, unit + cubed * twice
+            by_start[r, e] += sine * x[f]
+            by_start[r, f] -= sine * x[e]
+            by_rate[r, e] += versed * x[f]
+            by_rate[r, f] -= versed * x[e]
 
 
 @inlined

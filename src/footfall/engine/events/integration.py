@@ -189,13 +189,6 @@ def sort_points(loop: Loop, flow: Flow, time: Float) -> tuple[Bool, Bool]:
 
 
 @inlined
-def first_length(flow: Flow, left: Float) -> Float:
-    """Length of a step, s: an equal part of the ``left`` seconds, as long as the last ones were accurate with."""
-    h = min(max(flow.length[0], SHORTEST), LONGEST, left)
-    return left / max(1.0, math.ceil((left - SHORTEST) / h))
-
-
-@inlined
 def run_stages(loop: Loop, flow: Flow, step: Int, h: Float) -> Int:
     """Evaluate the stages of a step of ``h`` seconds: how that ends."""
     for stage in range(1, STAGES):
@@ -291,7 +284,8 @@ def take_step(loop: Loop, flow: Flow, step: Int, left: Float) -> tuple[Int, Floa
 
     Returns how it ends, its length (s), and whether the accelerations found are still those of the state.
     """
-    bracket, h = NO_BRACKET, first_length(flow, left)
+    bracket, usual = NO_BRACKET, min(max(flow.length[0], SHORTEST), LONGEST, left)
+    h = left / max(1.0, math.ceil((left - SHORTEST) / usual))  # an equal part of what is left
     while True:
         how, stage, length, happened = run_stages(loop, flow, step, h), STAGES - 1, h, False
         if how == FOUND:

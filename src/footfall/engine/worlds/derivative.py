@@ -13,9 +13,8 @@ from footfall.compiled import inlined
 from footfall.engine.derivatives.cone import hold_contacts, miss_values, press_by_parameters
 from footfall.engine.derivatives.contact_motions import place_on_body, turn_with_ground
 from footfall.engine.derivatives.point_laws import add_point_forces, by_slope, keep_force
-from footfall.engine.derivatives.reasons import BESIDE, BETWEEN, BOUNCES, EXACT, FAILED, ROLLS, UNSOLVED
 from footfall.engine.derivatives.sole import add_missed_parameters
-from footfall.engine.derivatives.space import OF_POINTS, Taken
+from footfall.engine.derivatives.space import BESIDE, BETWEEN, BOUNCES, EXACT, FAILED, OF_POINTS, ROLLS, UNSOLVED, Taken
 from footfall.engine.derivatives.space import Space as Slopes
 from footfall.engine.derivatives.transition import answer_contacts, clear_forces, differentiate, write_forces
 from footfall.engine.dynamics.inertia import joint_inertia

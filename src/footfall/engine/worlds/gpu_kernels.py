@@ -13,7 +13,7 @@ from footfall.compiled.lanes import WARP
 from footfall.compiled.lanes import block as by_block
 from footfall.compiled.lanes import warp as by_lanes
 from footfall.contact.base import CoupledLaw, PointLaw
-from footfall.engine.derivatives.reasons import EXACT
+from footfall.engine.derivatives.space import EXACT
 from footfall.engine.other_bodies.points import OtherTape
 from footfall.engine.step import idle_coupled, idle_point
 from footfall.engine.tape import Tape
