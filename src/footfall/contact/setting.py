@@ -58,28 +58,13 @@ class Setting:
 
 def make_setting(robot: Robot, ground: Ground, dt: float) -> Setting:
     """The setting of a robot in its home pose."""
-    home = _at_home(robot)
-    return Setting(
-        robot=robot,
-        ground=ground,
-        dt=dt,
-        carriers=home.carriers,
-        largest=home.largest,
-        mobility=_mobility(robot, dt),
-        height=home.height,
-        tipping=home.tipping,
-        size=home.size,
-    )
+    return Setting(robot, ground, dt, mobility=_mobility(robot, dt), **_at_home(robot).numbers)
 
 
 class _Home(NamedTuple):
     """The parts of a setting that follow from the robot alone."""
 
-    carriers: float
-    largest: float
-    height: float  # m
-    tipping: float  # m
-    size: float  # m
+    numbers: dict[str, float]  # by their names in :class:`Setting`
     inertia: np.ndarray  # (nv, nv) with what equalities add to it (loops that are closed)
     together: np.ndarray  # (nv, nv) J^T J of all points
 
@@ -98,15 +83,14 @@ def _at_home(robot: Robot) -> _Home:
     loads, touching = carried_loads(places, heights - heights.min())
     free = bool(robot.model.njnt) and int(robot.model.jnt_type[0]) == FREE
     jacobian = point_jacobian(robot, data)  # at the lowest place of round points
-    return _Home(
-        carriers=_number(1.0 / float(loads @ loads)),
-        largest=float(loads.max()),
-        height=height,
-        tipping=tipping_depth(loads, places[touching], height) if free else math.inf,
-        size=2.0 * float(np.linalg.norm(lowest - centre, axis=1).max()) or math.inf,
-        inertia=_inertia(robot.model, data),
-        together=jacobian.T @ jacobian,
-    )
+    numbers = {
+        "carriers": _number(1.0 / float(loads @ loads)),
+        "largest": float(loads.max()),
+        "height": height,
+        "tipping": tipping_depth(loads, places[touching], height) if free else math.inf,
+        "size": 2.0 * float(np.linalg.norm(lowest - centre, axis=1).max()) or math.inf,
+    }
+    return _Home(numbers, _inertia(robot.model, data), jacobian.T @ jacobian)
 
 
 def carried_loads(places: np.ndarray, heights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

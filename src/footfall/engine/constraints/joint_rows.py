@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -224,43 +224,48 @@ def add_joint_row_forces(rows: JointRows, generalised: Vector) -> None:
         generalised[rows.dof[i]] += rows.sign[i] * rows.force[i]
 
 
-class _Row(NamedTuple):
-    """One row as the model defines it, see :class:`JointRows`."""
-
-    kind: int
-    dof: int
-    address: int
-    sign: float
-    bound: float
-    margin: float
-    solref: np.ndarray  # (2,) MuJoCo's
-    solimp: np.ndarray  # (5,) MuJoCo's
-
-
 def make_joint_rows(model: mujoco.MjModel, kinds: Sequence[int] = KINDS) -> JointRows:
-    """The rows of a model that act on one dof, of these kinds."""
-    disabled = model.opt.disableflags
-    rows: list[_Row] = []
-    flag = mujoco.mjtDisableBit
-    if not constant_weights(model):
-        return _joint_rows(model, [])
-    if FRICTION in kinds and not disabled & flag.mjDSBL_FRICTIONLOSS:
+    """The rows of a model that act on one dof, of these kinds, with scratch."""
+    off, flag = model.opt.disableflags, mujoco.mjtDisableBit
+    rows: list[tuple[Any, ...]] = []  # kind, dof, address, sign, bound, margin, solref, solimp
+    kinds = kinds if constant_weights(model) else ()
+    if FRICTION in kinds and not off & flag.mjDSBL_FRICTIONLOSS:
         for dof in np.flatnonzero(model.dof_frictionloss > 0):
-            loss = model.dof_frictionloss[dof]
-            rows.append(_Row(FRICTION, int(dof), 0, 1.0, loss, 0.0, model.dof_solref[dof], model.dof_solimp[dof]))
-    if LIMIT in kinds and not disabled & flag.mjDSBL_LIMIT:
+            solver = (model.dof_solref[dof], model.dof_solimp[dof])
+            rows.append((FRICTION, dof, 0, 1.0, model.dof_frictionloss[dof], 0.0, *solver))
+    if LIMIT in kinds and not off & flag.mjDSBL_LIMIT:
         for joint in np.flatnonzero(model.jnt_limited.astype(bool) & _single(model)):
-            dof, address = model.jnt_dofadr[joint], model.jnt_qposadr[joint]
+            at = (model.jnt_dofadr[joint], model.jnt_qposadr[joint])
+            solver = (model.jnt_solref[joint], model.jnt_solimp[joint])
             for sign, bound in zip((1.0, -1.0), model.jnt_range[joint], strict=True):
-                gains = (model.jnt_margin[joint], model.jnt_solref[joint], model.jnt_solimp[joint])
-                rows.append(_Row(LIMIT, dof, address, sign, bound, *gains))
-    if EQUALITY in kinds and not disabled & flag.mjDSBL_EQUALITY:
+                rows.append((LIMIT, *at, sign, bound, model.jnt_margin[joint], *solver))
+    if EQUALITY in kinds and not off & flag.mjDSBL_EQUALITY:
         for equality in _joint_equalities(model):
             joint = model.eq_obj1id[equality]
             dof, address = model.jnt_dofadr[joint], model.jnt_qposadr[joint]
-            target, solref = model.qpos0[address] + model.eq_data[equality, 0], model.eq_solref[equality]
-            rows.append(_Row(EQUALITY, dof, address, 1.0, target, 0.0, solref, model.eq_solimp[equality]))
-    return _joint_rows(model, rows)
+            target = model.qpos0[address] + model.eq_data[equality, 0]
+            solver = (model.eq_solref[equality], model.eq_solimp[equality])
+            rows.append((EQUALITY, dof, address, 1.0, target, 0.0, *solver))
+    columns = list(zip(*rows, strict=True)) or [()] * 8
+    kind, dof, address = (np.array(column, dtype=np.int64) for column in columns[:3])
+    sign, bound, margin = (np.array(column, dtype=float) for column in columns[3:6])
+    solref, solimp = np.array(columns[6], dtype=float).reshape(-1, 2), np.array(columns[7], dtype=float).reshape(-1, 5)
+    weight, share = model.dof_invweight0[dof].astype(float), np.array([impedance.py_func(one, 0.0) for one in solimp])
+    return zeros(
+        JointRows,
+        {"N": len(rows), "nv": model.nv},
+        kind=kind,
+        dof=dof,
+        address=address,
+        sign=sign,
+        bound=bound,
+        margin=margin,
+        weight=weight,
+        gains=reference_gains(model, solref, solimp),
+        solimp=solimp,
+        state=np.full(len(rows), HOLDS, dtype=np.int64),
+        inertia=np.where(kind == FRICTION, 1.0 / np.maximum(TINY, (1.0 - share) * weight / share), 0.0),
+    )
 
 
 def guess_slips(rows: JointRows, qvel: np.ndarray) -> None:
@@ -297,29 +302,6 @@ def _joint_equalities(model: mujoco.MjModel) -> np.ndarray:
     """Active equalities that fix one joint of one dof."""
     of_joint = (model.eq_type == int(mujoco.mjtEq.mjEQ_JOINT)) & (model.eq_obj2id < 0) & model.eq_active0.astype(bool)
     return np.flatnonzero(of_joint)
-
-
-def _joint_rows(model: mujoco.MjModel, rows: list[_Row]) -> JointRows:
-    """The rows as columns, with scratch."""
-    whole = {name: np.array([getattr(row, name) for row in rows], np.int64) for name in ("kind", "dof", "address")}
-    solref = np.array([row.solref for row in rows], dtype=float).reshape(-1, 2)
-    solimp = np.array([row.solimp for row in rows], dtype=float).reshape(-1, 5)
-    weight = model.dof_invweight0[whole["dof"]].astype(float)
-    inertia = np.zeros(len(rows))
-    for i in np.flatnonzero(whole["kind"] == FRICTION):
-        share = impedance.py_func(solimp[i], 0.0)
-        inertia[i] = 1.0 / max(TINY, (1.0 - share) * weight[i] / share)
-    return zeros(
-        JointRows,
-        {"N": len(rows), "nv": model.nv},
-        **whole,
-        **{name: np.array([getattr(row, name) for row in rows], dtype=float) for name in ("sign", "bound", "margin")},
-        weight=weight,
-        gains=reference_gains(model, solref, solimp),
-        solimp=solimp,
-        state=np.full(len(rows), HOLDS, dtype=np.int64),
-        inertia=inertia,
-    )
 
 
 def reference_gains(model: mujoco.MjModel, solref: np.ndarray, solimp: np.ndarray) -> np.ndarray:
