@@ -73,10 +73,6 @@ class _Layout:
         }
         return shapes(WorldState, lengths), shapes(Space, lengths)
 
-    def robot_on_feet(self, *rest: Any) -> Robot:
-        """The robot with the points of its feet, and the ``rest`` of its bodies if these are detected separately."""
-        return Robot(self.tree, make_soles(self.every, self.tree), self.setup.scene.joints, *rest)
-
 
 def _on_cores(layout: _Layout, surface: Any, count: int, threads: int | None) -> Any:
     from footfall.engine.worlds.threads import Cores
@@ -84,13 +80,13 @@ def _on_cores(layout: _Layout, surface: Any, count: int, threads: int | None) ->
     law, every, scene = layout.setup.law, layout.every, layout.setup.scene
     size = Size(len(every.local), len(every.body), scene.model.nv)
     return Cores(
-        layout.robot_on_feet(),
+        Robot(layout.tree, make_soles(every, layout.tree), scene.joints),
         every,
         scene.model,
         scene.widened,
         layout.shapes(size.points, size.bodies, operator=True),
         count,
-        _functions(law, surface),
+        Functions(*law_pointers(law), surface, no_control().control.compiled),
         lambda: law.scratch(size) if isinstance(law, CoupledLaw) else None,
         threads,
     )
@@ -113,14 +109,10 @@ def _on_gpu(layout: _Layout, surface: Any, count: int) -> Any:
     return Gpu(robot, made, pair_space(lengths), count, setup.law, surface)
 
 
-def _functions(law: Law, surface: Any) -> Functions:
-    """Pointers to the law, the ground and an idle controller."""
-    return Functions(*law_pointers(law), surface, no_control().control.compiled)
-
-
 def make_plan(inputs: Inputs, fall: float) -> Plan:
     """The plan of worlds without control and recording; ``fall`` as :class:`footfall.Worlds` takes it."""
-    sim, law = inputs.setup, inputs.setup.law
+    sim, law, data = inputs.setup, inputs.setup.law, at_home(inputs.setup.robot)
+    root = sim.robot.model.body_rootid[sim.robot.point_body[0]]
     return Plan(
         dt=sim.dt,
         margin=law.near(sim.dt),
@@ -128,7 +120,7 @@ def make_plan(inputs: Inputs, fall: float) -> Plan:
         bends=int(not all(ground.flat for ground in inputs.grounds)),
         coupled=int(law.coupled),
         energy=energy_of_worlds(inputs),
-        fall=float(fall) * _home_height(sim),
+        fall=float(fall) * float(data.subtree_com[root, 2] - lowest_point(sim.robot, data)),
         control=0,
         control_every=1,
         record_every=1,
@@ -141,13 +133,6 @@ def energy_of_worlds(inputs: Inputs) -> float:
     mass = robot.model.body_mass
     lightest = float((inputs.arrays.body_mass[:, mass > 0.0] / mass[mass > 0.0]).min(initial=1.0))
     return max(energy_at_hand(robot, one) for one in inputs.pushes) / lightest
-
-
-def _home_height(simulation: Setup) -> float:
-    """Height of the robot's centre of mass above the lowest contact point in the home pose, m."""
-    robot = simulation.robot
-    data = at_home(robot)
-    return float(data.subtree_com[robot.model.body_rootid[robot.point_body[0]], 2] - lowest_point(robot, data))
 
 
 class InWorlds:
