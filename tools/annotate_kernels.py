@@ -171,8 +171,7 @@ def only_inferred() -> Iterator[None]:
     def noted(kernel: Any, arguments: Any) -> Any:
         """Cold kernels are noted when they are typed, since no call of them is lowered."""
         own = real(kernel, arguments)
-        if kernel.fixed is None:
-            apart.asked[kernel.symbol, kernel.written(own)] = None
+        apart.asked[kernel.symbol, kernel.written(own)] = None
         return own
 
     with ExitStack() as stack:

@@ -11,20 +11,9 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
-import pytest
 
 import footfall
-from footfall.compiled import (
-    ByReference,
-    Reference,
-    cold,
-    function_pointer,
-    inlined,
-    kernel,
-    kernel_stamp,
-    separate,
-    separate_kernels,
-)
+from footfall.compiled import ByReference, cold, function_pointer, inlined, kernel, kernel_stamp
 from footfall.compiled.cache import classes_of
 
 PACKAGE = Path(footfall.__file__).parent
@@ -115,13 +104,7 @@ def test_every_kernel_of_the_package_has_a_stamp_and_so_is_kept_on_disk():
     assert count > 500 and not unknown
 
 
-def pointer_signature():
-    from numba import float64
-
-    return float64(float64, float64[::1])
-
-
-@separate(pointer_signature)
+@cold(numba.types.float64)
 def weighted(x, weights):
     return x * weights[0]
 
@@ -138,31 +121,20 @@ def test_a_kernel_apart_is_called_by_kernels_and_by_python():
     assert kernel_stamp(twice_weighted.py_func) != kernel_stamp(outer(kernel(lambda x: x), 1.0))
 
 
-def test_the_stamp_knows_where_a_kernel_apart_is_and_what_it_takes():
-    """Compiled callers hold its symbol and its types: they must not outlive either."""
-
-    def wider():
-        from numba import float64
-
-        return float64(float64, float64[:, ::1])
+def test_the_stamp_knows_where_a_kernel_apart_is_and_what_it_returns():
+    """Compiled callers hold its symbol and this type: they must not outlive either."""
 
     def stamp(inner):
         return kernel_stamp(outer(inner, 1.0))
 
-    same, moved = (separate(pointer_signature)(types.FunctionType(weighted.py_func.__code__, {})) for _ in range(2))
+    function = weighted.py_func.__code__
+    same, moved = (cold(numba.types.float64)(types.FunctionType(function, {})) for _ in range(2))
     same.symbol = moved.symbol = weighted.symbol
     assert stamp(same) == stamp(moved)
     moved.symbol = "elsewhere"
     assert stamp(same) != stamp(moved)
-    moved.symbol, moved.fixed = weighted.symbol, wider
+    moved.symbol, moved.returns = weighted.symbol, numba.types.int64
     assert stamp(same) != stamp(moved)
-
-
-def test_a_kernel_apart_takes_its_own_types_alone():
-    from numba.core.errors import TypingError
-
-    with pytest.raises(TypingError, match="weighted"):
-        twice_weighted(1.0, np.zeros((1, 1)))
 
 
 class Inner(NamedTuple):
@@ -208,13 +180,7 @@ def test_a_tuple_is_the_same_by_reference_and_by_value():
     assert ByReference(Inner(0.5, -3)).count == -3
 
 
-def tuple_signature():
-    from numba import float64, int64, types
-
-    return float64(Reference(types.NamedTuple([float64, int64], Inner)))
-
-
-@separate(tuple_signature)
+@cold(numba.types.float64)
 def product(inner):
     return inner.weight * inner.count
 
@@ -229,25 +195,6 @@ def sum_of_products(weights):
 
 def test_a_tuple_made_in_compiled_code_is_handed_over_by_reference_too():
     assert sum_of_products(np.array([1.0, 2.0, 3.0])) == 8.0
-
-
-@separate(pointer_signature, rare=True)
-def seldom_weighted(x, weights):
-    return x * weights[1]
-
-
-@kernel
-def weighted_by_size(x, weights):
-    return seldom_weighted(x, weights) if x > 10.0 else weighted(x, weights)
-
-
-def test_a_rare_kernel_is_compiled_when_it_is_first_called():
-    weights = np.array([3.0, 5.0])
-    assert set(separate_kernels(weighted_by_size)) == {seldom_weighted, weighted}
-    assert weighted_by_size(1.0, weights) == 3.0
-    assert not seldom_weighted._linked and weighted._linked
-    assert weighted_by_size(20.0, weights) == 100.0
-    assert seldom_weighted._linked
 
 
 @cold(numba.types.Tuple([numba.float64, numba.boolean]))

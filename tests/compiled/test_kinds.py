@@ -34,7 +34,7 @@ def test_annotations_are_what_numba_infers():
 
 
 #: What makes a function a kernel.
-KERNEL = {"kernel", "inlined", "separate", "cold"}
+KERNEL = {"kernel", "inlined", "cold"}
 
 
 def test_every_kernel_has_kinds():

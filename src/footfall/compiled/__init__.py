@@ -6,7 +6,7 @@ code is kept on disk (``cache``) until the kernel or anything it uses changes (`
 public interfaces; what is not public is in ``private_numba``, for one version.
 """
 
-from footfall.compiled.apart import cold, compile_cold, separate, separate_kernels
+from footfall.compiled.apart import cold, compile_cold
 from footfall.compiled.by_reference import ByReference, Reference, named_at, reference_to
 from footfall.compiled.kernels import (
     as_python,
@@ -38,6 +38,4 @@ __all__ = [
     "plain_function",
     "raises",
     "reference_to",
-    "separate",
-    "separate_kernels",
 ]

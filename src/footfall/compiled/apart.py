@@ -1,8 +1,7 @@
 """Kernels that are compiled apart from their callers, which call them through a pointer.
 
 A kernel is compiled together with all kernels that it calls, and its caller again with both, so the innermost are
-compiled once per level. Large kernels that are seldom called are better compiled apart: with fixed types
-(:func:`separate`), or for the types of each caller when it first calls them (:func:`cold`).
+compiled once per level. Large kernels with several callers, or that are seldom called, are better compiled apart.
 """
 
 from __future__ import annotations
@@ -28,22 +27,18 @@ from numba.extending import lower_builtin, type_callable
 from footfall.compiled.by_reference import Reference
 from footfall.compiled.cache import asked, named
 from footfall.compiled.kernels import function_pointer
-from footfall.compiled.stamp import values_reached
 
 #: s until an interruption is raised again: by then compiled code has its address.
 SOON = 0.01
 
 
 class Apart:
-    """A kernel that its callers call through a pointer, which they look up at the first call.
-
-    With a ``fixed`` signature, a function that returns it, it is compiled once; else for the types of each caller.
+    """A kernel that its callers call through a pointer, which they look up at the first call. It is compiled for the
+    types of its arguments, as each caller has them.
     """
 
-    def __init__(
-        self, function: FunctionType, *, fixed: Callable[[], Any] | None = None, returns: Any = None, soon: bool = False
-    ) -> None:
-        self.py_func, self.fixed, self.returns, self.soon = function, fixed, returns, soon
+    def __init__(self, function: FunctionType, returns: Any, *, soon: bool) -> None:
+        self.py_func, self.returns, self.soon = function, returns, soon
         self.symbol = f"{function.__module__}.{function.__qualname__}"
         self._linked: dict[bytes, Any] = {}
         self._lock = threading.Lock()
@@ -58,29 +53,23 @@ class Apart:
         lower_builtin(self, types.VarArg(types.Any))(self._call)
 
     def signature_for(self, arguments: tuple[Any, ...]) -> Any:
-        """Its signature in a call with arguments of these types, tuples by reference; ``None`` if it does not fit."""
-        if self.fixed is None:
-            named = types.BaseNamedTuple
-            kinds = [Reference(one) if isinstance(one, named) else types.unliteral(one) for one in arguments]
-            return self.returns(*kinds)
-        own = self.fixed()
-        wanted, given = ([getattr(kind, "tuple_type", kind) for kind in kinds] for kinds in (own.args, arguments))
-        return own if given == wanted else None
+        """Its signature in a call with arguments of these types, tuples by reference."""
+        named = types.BaseNamedTuple
+        return self.returns(*[Reference(one) if isinstance(one, named) else types.unliteral(one) for one in arguments])
 
     def linkage(self) -> str:
         """A text that changes when its callers must be compiled again."""
-        return f"{self.symbol} cold {self.returns}" if self.fixed is None else f"{self.symbol} {self.fixed()}"
+        return f"{self.symbol} cold {self.returns}"
 
     def written(self, signature: Any) -> bytes:
         """The signature as bytes, with which a caller, perhaps in another process, looks up the address."""
-        return bytes(cloudpickle.dumps(signature)) if self.fixed is None else b"\0"
+        return bytes(cloudpickle.dumps(signature))
 
-    def linked(self, written: bytes = b"\0") -> Any:
+    def linked(self, written: bytes) -> Any:
         """Compile it for a signature as bytes, or read it from disk."""
         with self._lock:
             if written not in self._linked:
-                signature = pickle.loads(written) if self.fixed is None else self.fixed()
-                self._linked[written] = function_pointer(signature, self.py_func)
+                self._linked[written] = function_pointer(pickle.loads(written), self.py_func)
         return self._linked[written]
 
     def note(self, kinds: tuple[Any, ...]) -> None:
@@ -116,8 +105,7 @@ class Apart:
         """Emit a call through an address that each caller keeps after its first look-up."""
         word = context.get_value_type(types.uintp)
         written = self.written(signature)
-        if self.fixed is None:
-            asked[self.symbol, written] = None
+        asked[self.symbol, written] = None
         kept = cgutils.add_global_variable(builder.module, word, f"{self.symbol}.address")
         kept.linkage, kept.initializer = "internal", ir.Constant(word, 0)
         place = cgutils.alloca_once_value(builder, builder.load_atomic(kept, "acquire", 8))
@@ -157,29 +145,9 @@ def compile_cold(
             done.add((symbol, written))
 
 
-def separate(signature: Callable[[], Any], *, rare: bool = False) -> Callable[[Callable[..., Any]], Apart]:
-    """Compile a kernel apart from its callers; ``signature`` is a function, called when it is needed.
-
-    A ``rare`` kernel is compiled at its first call, others ahead of it.
-    """
-    return lambda function: Apart(function, fixed=signature, soon=not rare)  # type: ignore[arg-type]
-
-
 def cold(returns: Any, *, soon: bool = False) -> Callable[[Callable[..., Any]], Apart]:
-    """Compile a seldom reached part of a loop at its first call; ``returns`` is its return type.
+    """Compile a kernel apart from its callers, at its first call; ``returns`` is its return type.
 
-    A part that every run calls at its beginning is marked ``soon`` and compiled ahead of its first call.
+    One that most runs call is marked ``soon`` and compiled ahead of its first call.
     """
-    return lambda function: Apart(function, returns=returns, soon=soon)  # type: ignore[arg-type]
-
-
-def separate_kernels(function: Any) -> list[Apart]:
-    """The kernels of fixed signature that a function calls, and those that they call in turn."""
-    found: list[Apart] = []
-    waiting = [getattr(function, "py_func", function)]
-    for caller in waiting:
-        for one in values_reached(caller):
-            if isinstance(one, Apart) and one.fixed is not None and one not in found:
-                found.append(one)
-                waiting.append(one.py_func)
-    return found
+    return lambda function: Apart(function, returns, soon=soon)  # type: ignore[arg-type]

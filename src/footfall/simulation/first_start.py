@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 from weakref import finalize
 
-from footfall.compiled import compile_cold, separate_kernels
+from footfall.compiled import compile_cold
 from footfall.process.cache_folder import cache_folder
 from footfall.process.machine import cores
 from footfall.simulation.setup import Setup
@@ -43,10 +43,11 @@ def start_compiling(sim: Setup, engine: Any) -> Callable[[], None]:
     alone = cores() < 2 or not sys.executable or cache_folder("compiled") is None
     if alone or engine.advance.kept():
         return _nothing
-    claims = Path(tempfile.mkdtemp(prefix="footfall-claims-"))
-    called = [one for function in law.kernels() for one in separate_kernels(function) if one.soon]
-    own = [one.symbol for one in called if one.symbol.startswith("footfall.")]
-    process = spawn(["events" if law.event_driven else "step", "soon", *own], claims)
+    try:
+        claims = Path(tempfile.mkdtemp(prefix="footfall-claims-"))
+    except OSError:
+        return _nothing
+    process = spawn(["events" if law.event_driven else "step", "soon"], claims)
     if process is None:
         shutil.rmtree(claims, ignore_errors=True)
         return _nothing
@@ -60,9 +61,6 @@ def start_compiling(sim: Setup, engine: Any) -> Callable[[], None]:
         for part, kinds in parts.items():
             part.note(kinds)
         compile_cold(lambda name: claim(claims, name), soon=True, beside=parts)
-        for kernel in called:
-            if process.poll() is None and claim(claims, kernel.symbol):
-                kernel.linked()
         _wait_for(process)
 
     return finish

@@ -10,10 +10,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 
-from footfall.compiled import compile_cold, separate_kernels
+from footfall.compiled import compile_cold
 from footfall.contact import law_class, laws
 from footfall.contact.base import CoupledLaw, PointLaw
 from footfall.contact.event_law import EventLaw
@@ -56,12 +55,10 @@ def own_laws() -> list[str]:
 
 def jobs() -> list[str]:
     """All jobs; the loops come first, because controllers are compiled in a run."""
-    kernels = [source for name in own_laws() for source in law_class(name).kernels()]
     return [
         "loops",
         "worlds",
         "derivatives",
-        *sorted({one.symbol for source in kernels for one in separate_kernels(source)}),
         *(f"controller-{one}" for one in CONTROLLED_BY),
         *(f"law-{one}" for one in own_laws()),
     ]
@@ -82,15 +79,12 @@ def do(job: str) -> None:
     elif kind == "controller":
         if name in controllers():
             Simulation(CONTROLLED_BY[name], law="mujoco").run(0.0, controller=name)
-    elif kind == "law":
+    else:
         given = law_class(name)()
         if isinstance(given, PointLaw | CoupledLaw):
             assert given.pointer().address
         if isinstance(given, EventLaw):
             assert given.impact_pointer().address
-    else:
-        module, _, name = job.rpartition(".")
-        getattr(import_module(module), name).linked()
 
 
 def warm(say: Callable[[str], None], processes: int | None = None) -> None:

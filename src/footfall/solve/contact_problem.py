@@ -14,16 +14,17 @@ from __future__ import annotations
 
 import math
 from types import MappingProxyType
-from typing import Any
 
-from footfall.compiled import inlined, kernel, separate
+from numba import types
+
+from footfall.compiled import cold, inlined, kernel
 from footfall.compiled.lanes import lane, wait
 from footfall.kinds import Bool, Float, Int
 from footfall.solve.contacts import ALL, OPEN, SLIDE, STICK, coulomb, to_contact_frames, write_mobility
 from footfall.solve.gauss_seidel import find_motions, gauss_seidel
 from footfall.solve.held_feet import spread_over_held_feet
 from footfall.solve.newton import SOLVED, solve_by_newton
-from footfall.solve.problem import ANY, MODE, Problem, known_slip, problem_type
+from footfall.solve.problem import ANY, MODE, Problem, known_slip
 
 #: What laws record of the solution: names and units.
 SIGNALS = MappingProxyType({"iterations": "", "residual": "of the largest impulse that stops a point alone"})
@@ -140,13 +141,6 @@ def sweep(problem: Problem) -> Float:
     return change
 
 
-def search_signature() -> Any:
-    """What :func:`search` takes and returns."""
-    from numba import boolean, float64, int64, types
-
-    return types.Tuple([boolean, int64, float64])(problem_type())
-
-
 @kernel
 def try_once(problem: Problem, tries: Int) -> tuple[Bool, Int, Float]:
     """Newton's method, preceded by sweeps of Gauss-Seidel unless this is the first try (``tries`` is 0).
@@ -164,7 +158,7 @@ def try_once(problem: Problem, tries: Int) -> tuple[Bool, Int, Float]:
     return residual <= SOLVED, sweeps + steps, residual
 
 
-@separate(search_signature)
+@cold(types.Tuple([types.boolean, types.int64, types.float64]), soon=True)
 def search(problem: Problem) -> tuple[Bool, Int, Float]:
     """Newton's method, in turn with Gauss-Seidel where Newton does not converge; returns as :func:`try_once` does."""
     found, iterations, residual = try_once(problem, 0)
@@ -184,14 +178,7 @@ def is_searched(problem: Problem) -> Bool:
     return False
 
 
-def solver_signature() -> Any:
-    """What :func:`solve_contacts` takes and returns."""
-    from numba import float64, int64, types
-
-    return types.Tuple([int64, int64, float64])(problem_type())
-
-
-@separate(solver_signature)
+@cold(types.Tuple([types.int64, types.int64, types.float64]), soon=True)
 def solve_contacts(problem: Problem) -> tuple[Int, Int, Float]:
     """Forces and modes of all near points, for a law that has written the motions of its problem.
 

@@ -12,11 +12,13 @@ the feet. G is singular for a flat foot, and the forces of least norm are ``pinv
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
-from footfall.compiled import kernel, reference_to, separate
+from numba import types
+
+from footfall.compiled import cold, kernel
 from footfall.kinds import Bool, Int, Ints, Matrix, Vector, zeros
-from footfall.solve.contacts import ALL, OPEN, STICK, Contacts, coupled_signature, write_mobility
+from footfall.solve.contacts import ALL, OPEN, STICK, Contacts, write_mobility
 from footfall.solve.dense import cholesky, cholesky_solve, minimum_norm_solve, pivoted_cholesky
 from footfall.solve.held_feet import TOLERANCE, HeldScratch, held_scratch, spread_over_held_feet
 
@@ -64,15 +66,7 @@ def row_of(contacts: Contacts, p: Int, axis: Int, held: Bool, w: Vector) -> None
     w[5] = r[0] * w[1] - r[1] * w[0]
 
 
-def rows_signature() -> Any:
-    """What :func:`spread_over_rows` takes and gives."""
-    from numba import none
-
-    contacts, _, matrix, _, integers, *_ = coupled_signature().args
-    return none(contacts, integers, matrix, reference_to(least_scratch(1)))
-
-
-@separate(rows_signature)
+@cold(types.none, soon=True)
 def spread_over_rows(contacts: Contacts, kind: Ints, force: Matrix, scratch: LeastScratch) -> None:
     """The general case of :func:`spread`, with a basis T of the constrained motions of each foot."""
     held, felt, bases, w, gram, roots = (

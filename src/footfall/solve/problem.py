@@ -8,11 +8,11 @@ which way a point slides, ``slip``; the solvers find the forces (:mod:`footfall.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
-from footfall.compiled import Reference, inlined, reference_to
+from footfall.compiled import inlined
 from footfall.kinds import Bool, Float, Int, IntMatrix, Ints, Matrix, Named, Tensor, Vector, zeros
-from footfall.solve.contacts import Contacts, coupled_signature
+from footfall.solve.contacts import Contacts
 from footfall.solve.gather import gather
 from footfall.solve.held_feet import HeldScratch, held_scratch
 
@@ -148,14 +148,3 @@ def begin_problem(
 def known_slip(problem: Problem, p: Int) -> Bool:
     """Whether the law knows which way a point slides."""
     return problem.slip[p, 0] != 0.0 or problem.slip[p, 1] != 0.0
-
-
-def problem_type() -> Any:
-    """The type of a problem by reference in compiled code."""
-    from numba import float64, types
-
-    contacts, _, matrix, _, integers, *_ = coupled_signature().args
-    own = reference_to(problem_scratch(Size(1, 1, 1)))
-    kinds = {"contacts": contacts, "step": float64, "still": float64, "memory": matrix, "force": matrix}
-    kinds |= {"mode": integers} | {name: own.field(name) for name in ProblemScratch._fields}
-    return Reference(types.NamedTuple([kinds[name] for name in Problem._fields], Problem))

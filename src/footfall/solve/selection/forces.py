@@ -8,14 +8,15 @@ centre of pressure follows from the multipliers (section III, with corrected sig
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from footfall.compiled import inlined, kernel, separate
+from numba import types
+
+from footfall.compiled import cold, inlined, kernel
 from footfall.kinds import Float, Int, Matrix, Vector
-from footfall.solve.contacts import ALL, OPEN, Contacts, coupled_signature, write_mobility
+from footfall.solve.contacts import ALL, OPEN, Contacts, write_mobility
 from footfall.solve.dense import minimum_norm_solve
 from footfall.solve.problem import MEMORY_SIZE as OF_POINTS
-from footfall.solve.selection.soles import Workspace, workspace_type
+from footfall.solve.selection.soles import Workspace
 
 NONE, VERTEX, EDGE, FACE = 0, 1, 2, 3
 INDEX = 2  # a state holds its first vertex to the left of these bits
@@ -335,14 +336,7 @@ def hold(contacts: Contacts, work: Workspace, b: Int) -> Float:
     return worst
 
 
-def evaluate_signature() -> Any:
-    """The signature of :func:`evaluate`."""
-    from numba import float64, none
-
-    return none(coupled_signature().args[0], float64, workspace_type())
-
-
-@separate(evaluate_signature)
+@cold(types.none, soon=True)
 def evaluate(contacts: Contacts, dt: Float, work: Workspace) -> None:
     """Write forces and motions of the states in ``work.code``."""
     rows = assemble(contacts, dt, work)

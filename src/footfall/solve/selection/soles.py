@@ -7,9 +7,9 @@ of these points.
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
-from footfall.compiled import inlined, kernel, reference_to
+from footfall.compiled import inlined, kernel
 from footfall.compiled.meeting import meet
 from footfall.kinds import Bool, Float, Int, Ints, Matrix, Vector, zeros
 from footfall.solve.contacts import OPEN, STICK, Contacts
@@ -76,11 +76,6 @@ class Workspace(NamedTuple):
 def make_workspace(points: int, bodies: int, places: int) -> Workspace:
     """Scratch for this many points, feet and queued states."""
     return zeros(Workspace, {"P": points, "K": bodies, "R": 6 * bodies, "Q": places, "QK": places * bodies})
-
-
-def workspace_type() -> Any:
-    """The type of a workspace by reference in compiled code."""
-    return reference_to(make_workspace(1, 1, 1))
 
 
 @inlined
