@@ -26,13 +26,11 @@ from footfall.engine.other_bodies.near import (
     touching_place,
 )
 from footfall.engine.other_bodies.points import FEET, Others, OtherTape, Points
-from footfall.engine.step import DONE
 from footfall.engine.tape import Held, Tape, add_others, add_step, add_step_of_all, who_has
 from footfall.engine.worlds import every_pair
-from footfall.engine.worlds.arrays import IDLE, PLACED, Given, Soles, Space, WorldState
+from footfall.engine.worlds.arrays import Given, Soles, Space, WorldState
 from footfall.engine.worlds.every_pair import Between, Block, PairsOfAll, look
 from footfall.engine.worlds.one_world import OneWorld, Robot, one_world, set_friction
-from footfall.engine.worlds.step import Functions, Plan, Span, Track, evaluate_placed, finish_step, place_world
 from footfall.ground.surface import tangent_frame
 from footfall.kinds import Float, Function, Int, Matrix, Named, Vector
 from footfall.solve.contacts import OPEN, Contacts
@@ -110,47 +108,6 @@ def one_world_on_every_body(robot: Robot, given: Given, state: WorldState, space
     points = points_of_all(robot.soles, robot.rest, state, space, others, between_of(state, space))
     set_friction(given, space, points.others.first)
     return one_world(robot, given, state, space, points, space.owner)
-
-
-@inlined
-def begin_on_every_body(
-    one: OneWorld,
-    given: Given,
-    state: WorldState,
-    space: Space,
-    track: Track,
-    plan: Plan,
-    functions: Functions,
-    span: Span,
-) -> None:
-    """Place the bodies of a world for its next step, if it has not ended."""
-    space.answer[0] = IDLE
-    if state.end[0] == DONE:
-        state.begun[0] = state.step[0]
-        end = place_world(one, given, state, plan, functions)
-        if end == DONE:
-            space.answer[0] = PLACED
-        else:
-            finish_step(one, state, track, plan, end, span.before + space.taken[0], span.steps - space.taken[0])
-
-
-@inlined
-def end_on_every_body(
-    one: OneWorld,
-    given: Given,
-    state: WorldState,
-    space: Space,
-    track: Track,
-    plan: Plan,
-    functions: Functions,
-    span: Span,
-) -> None:
-    """End the step, once the contacts between the bodies are found."""
-    if space.answer[0] == PLACED:
-        taken = space.taken[0]
-        space.answer[0], space.taken[0] = IDLE, taken + 1
-        end = evaluate_placed(one, given, state, plan, functions)
-        finish_step(one, state, track, plan, end, span.before + taken, span.steps - taken)
 
 
 @inlined

@@ -31,7 +31,6 @@ from footfall.engine.worlds.gpu_kernels import (
     build_search,
     build_setter,
     build_steps,
-    build_turn,
     find_cuda,
     registers_for,
 )
@@ -88,7 +87,8 @@ class Gpu:
         self.size, self.searches = size, hasattr(own, "problem")
         touching = robot.rest.pairs
         self.touch, self.sight = len(touching.meetings.first) > 0, sight(touching)
-        self.grid = self._grid(registers_for(self.lanes) if self.searches else REGISTERS)
+        self.registers = registers_for(self.lanes) if self.searches else REGISTERS
+        self.grid = self._grid()
         self.plot = lay_out(shapes[1], own, pairs)
         # What contacts between bodies are found in, by each block and by each lane.
         self.sights = lay_out_tuple(self.sight, 1), lay_out_tuple(zeros_of(Probe, {}), TILE)
@@ -117,7 +117,7 @@ class Gpu:
         """Room on the device for this many lanes, warps or blocks."""
         return Tiles(*map(self.cuda.to_device, zeros(plot, lanes)))
 
-    def _grid(self, registers: int) -> tuple[int, int]:
+    def _grid(self) -> tuple[int, int]:
         """The number of blocks of a warp's worlds, and of the lanes of each: where bodies may touch, of as many warps
         as all blocks have registers for at once.
         """
@@ -128,7 +128,7 @@ class Gpu:
             return blocks, WARP
         device = self.cuda.get_current_device()
         there = -(-blocks // device.MULTIPROCESSOR_COUNT)  # blocks of a multiprocessor
-        fit = device.MAX_REGISTERS_PER_MULTIPROCESSOR // (there * WARP * (-(-registers // 8) * 8))
+        fit = device.MAX_REGISTERS_PER_MULTIPROCESSOR // (there * WARP * (-(-self.registers // 8) * 8))
         return blocks, WARP * max(1, min(fit, MOST_WARPS))
 
     def _check_memory(self, world: int) -> None:
@@ -298,40 +298,34 @@ class Gpu:
 
     def stepper(self, plan: Plan, control: Any, arrays: Arrays) -> Callable[[Span, int], None]:
         """A function that takes the steps of a span with as many worlds as there are lanes, from a first one on."""
-        kind: Any = type(self.law)  # whose options are numbers, not code
-        make = self._turns if self.searches else self._steps
-        return make(kind, control, arrays, plan)
-
-    def _steps(self, law: Any, control: Any, arrays: Arrays, plan: Plan) -> Callable[[Span, int], None]:
-        """As :meth:`stepper`, one lane per world."""
-        entry = build_steps(law, self.surface, control, self.plot, *self.sights, touch=self.touch)
-        arguments = arrays, plan, self.seen
-        prepare(entry, (*arguments, Span(1, 0, 0), 0))
-        return launcher(entry, self.grid, arguments)
-
-    def _turns(self, law: Any, control: Any, arrays: Arrays, plan: Plan) -> Callable[[Span, int], None]:
-        """The same in two kernels that take turns, see :mod:`.turns`."""
-        registers, seen = registers_for(self.lanes), self.seen
-        turn = build_turn(law, self.surface, control, self.plot, *self.sights, registers, touch=self.touch)
-        of_warp = lay_out_tuple(workspace(self.size), 1)
-        find = build_search(self.plot, of_warp, self.size.columns)
+        law: Any = type(self.law)  # whose options are numbers, not code
+        given = law, self.surface, control, self.plot, self.sights, self.registers
+        step = build_steps(*given, touch=self.touch, turns=self.searches)
         queue = Queue(*(self.cuda.to_device(np.zeros(n, dtype=np.int64)) for n in (self.lanes, 3)))
-        warps = 1
-        if not is_simulated():
-            warps = min(self.lanes, WARPS * self.cuda.get_current_device().MULTIPROCESSOR_COUNT)
-        searched = arrays.state, arrays.space, self.tiles(of_warp, warps), queue
-        prepare(turn, (arrays, plan, queue, seen, Span(1, 0, 0), 0, 1))
-        prepare(find, (*searched, 0))
-        begin = launcher(turn, self.grid, (arrays, plan, queue, seen))
-        find_all = launcher(find, (warps, 1 if is_simulated() else WARP), searched)
+        prepare(step, (arrays, plan, queue, self.seen, Span(1, 0, 0), 0, 1))
+        take = launcher(step, self.grid, (arrays, plan, queue, self.seen))
+        if not self.searches:
+            return lambda span, first: take(span, first, 1)
+        find_all = self._searcher(arrays, queue)
 
         def launch(span: Span, first: int) -> None:
             turns, going = 0, True
             while going:  # at least one turn more than steps; worlds whose law is called again need more
                 queue.number.copy_to_device(NOTHING)
-                begin(span, first, int(turns == 0))
+                take(span, first, int(turns == 0))
                 find_all(first)
                 turns += 1
                 going = turns <= span.steps or bool(queue.number.copy_to_host()[2])
 
         return launch
+
+    def _searcher(self, arrays: Arrays, queue: Queue) -> Callable[[int], None]:
+        """A function that does the searches of a queue, see :mod:`.turns`."""
+        of_warp = lay_out_tuple(workspace(self.size), 1)
+        find = build_search(self.plot, of_warp, self.size.columns)
+        warps = 1
+        if not is_simulated():
+            warps = min(self.lanes, WARPS * self.cuda.get_current_device().MULTIPROCESSOR_COUNT)
+        searched = arrays.state, arrays.space, self.tiles(of_warp, warps), queue
+        prepare(find, (*searched, 0))
+        return launcher(find, (warps, 1 if is_simulated() else WARP), searched)

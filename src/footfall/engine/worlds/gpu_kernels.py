@@ -19,18 +19,20 @@ from footfall.engine.step import idle_coupled, idle_point
 from footfall.engine.tape import Tape
 from footfall.engine.worlds.arrays import IDLE, WAITS, Given, WorldState, picker
 from footfall.engine.worlds.derivative import Before, deny, differentiate_world, reason_against, stand_ins
-from footfall.engine.worlds.every_body import (
-    STAND_INS,
-    begin_on_every_body,
-    end_on_every_body,
-    look_around,
-    look_nowhere,
-    one_world_on_every_body,
-)
+from footfall.engine.worlds.every_body import STAND_INS, look_around, look_nowhere, one_world_on_every_body
 from footfall.engine.worlds.every_pair import Block
 from footfall.engine.worlds.step import Functions, Track, law_step, motion_step, operator_step, point_step
 from footfall.engine.worlds.tiles import Plot, lane_picker, law_picker
-from footfall.engine.worlds.turns import PARTS, Turn, goes_on, search_later, search_now, take_part, was_searched
+from footfall.engine.worlds.turns import (
+    PARTS,
+    Turn,
+    goes_on,
+    search_later,
+    search_now,
+    take_part,
+    take_step,
+    was_searched,
+)
 from footfall.solve.contact_problem import is_searched, search
 from footfall.solve.dense import eliminate
 from footfall.solve.gather import gather
@@ -127,62 +129,31 @@ def looking(space_of: Any, rows: Plot, probe: Plot, *, touch: bool) -> tuple[Any
 
 
 @cache
-def build_steps(law: Any, surface: Any, control: Any, plot: Plot, rows: Plot, probe: Plot, *, touch: bool) -> Any:
+def build_steps(
+    law: Any,
+    surface: Any,
+    control: Any,
+    plot: Plot,
+    sights: tuple[Plot, Plot],
+    registers: int,
+    touch: bool,
+    turns: bool,
+) -> Any:
     """The kernel that takes steps, one lane of the first warp of a block per world; all lanes of a block find contacts
-    between bodies, if any two may ``touch``.
+    between bodies, if any two may ``touch``. If the law searches, it takes one of ``turns``, see :mod:`.turns`.
     """
     own_step = point_step
     if law.coupled:
         own_step = operator_step if law.operator else motion_step
-    device = Device(STAND_INS | {law_step: own_step})
-    begin, end = device.function(begin_on_every_body), device.function(end_on_every_body)
-    world = device.function(one_world_on_every_body)
+    device = Device(STAND_INS | {law_step: own_step, search: search_later, is_searched: was_searched})
+    take = device.function(take_part if turns else take_step)
+    world, going = device.function(one_world_on_every_body), device.function(goes_on)
     point = device.function(law.pointer() if issubclass(law, PointLaw) else idle_point)
     coupled = law_on_tiles(device, law.adapter() if issubclass(law, CoupledLaw) else idle_coupled, plot)
     ground, controller = device.function(surface), device.function(control)
-    given_of, state_of = device.function(pick_given), device.function(pick_state)
-    tape_of, others_of = device.function(pick_tape), device.function(pick_other_tape)
+    given_of, state_of, tape_of, others_of = map(device.function, (pick_given, pick_state, pick_tape, pick_other_tape))
     space_of = device.function(lane_picker(plot))
-    block_of, look, width = looking(space_of, rows, probe, touch=touch)
-
-    @cuda.jit(**limited(REGISTERS))
-    def entry(arrays, plan, sights, span, first):
-        count = cuda.shared.array(2, np.int32)
-        lane, chosen = cuda.blockIdx.x * width + cuda.threadIdx.x % width, arrays.chosen
-        w = min(first + lane, chosen.size - 1)
-        row = chosen[w]
-        steps = cuda.threadIdx.x < width and first + lane < chosen.size and (row >= 0 or span.look == 0)
-        functions, own = Functions(point, coupled, ground, controller), space_of(arrays.space, lane)
-        given, state, tape_row = given_of(arrays.given, w), state_of(arrays.state, w), max(row, 0)
-        track = Track(tape_of(arrays.tape, tape_row), others_of(arrays.other_tape, tape_row), row >= 0)
-        one = world(arrays.robot, given, state, own, track.others)
-        block = block_of(arrays.space, sights, count)
-        if steps:
-            own.taken[0] = 0
-        for _ in range(span.steps + span.look):
-            if steps:
-                begin(one, given, state, own, track, plan, functions, span)
-            look(arrays.robot, block)
-            if steps:
-                end(one, given, state, own, track, plan, functions, span)
-
-    return kept_on_disk(entry)
-
-
-@cache
-def build_turn(
-    law: Any, surface: Any, control: Any, plot: Plot, rows: Plot, probe: Plot, registers: int, *, touch: bool
-) -> Any:
-    """The kernel in which lanes end and begin steps of their worlds, see :mod:`.turns`, as in :func:`build_steps`."""
-    device = Device(STAND_INS | {search: search_later, is_searched: was_searched})
-    take, world = device.function(take_part), device.function(one_world_on_every_body)
-    going = device.function(goes_on)
-    coupled, point = law_on_tiles(device, law.adapter(), plot), device.function(idle_point)
-    ground, controller = device.function(surface), device.function(control)
-    given_of, state_of = device.function(pick_given), device.function(pick_state)
-    tape_of, others_of = device.function(pick_tape), device.function(pick_other_tape)
-    space_of = device.function(lane_picker(plot))
-    block_of, look, width = looking(space_of, rows, probe, touch=touch)
+    block_of, look, width = looking(space_of, *sights, touch=touch)
 
     @cuda.jit(**limited(registers))
     def entry(arrays, plan, queue, sights, span, first, start):
@@ -198,12 +169,13 @@ def build_turn(
         block = block_of(arrays.space, sights, count)
         if steps and start == 1:
             own.taken[0], own.asked[0], own.answer[0] = 0, 0, IDLE
-        for part in range(PARTS):
-            if steps:
-                take(one, given, state, own, track, plan, functions, Turn(span, part))
-            if part == 0:
-                look(arrays.robot, block)
-        if steps and going(state, own, span):
+        for _ in range(1 if turns else span.steps + span.look):
+            for part in range(PARTS):
+                if steps:
+                    take(one, given, state, own, track, plan, functions, Turn(span, part))
+                if part == 0:
+                    look(arrays.robot, block)
+        if turns and steps and going(state, own, span):
             queue.number[2] = 1
             if own.answer[0] == WAITS:
                 queue.member[cuda.atomic.add(queue.number, 0, 1)] = lane

@@ -31,6 +31,7 @@ from footfall.engine.worlds.step import (
     Track,
     ask_law,
     end_operator,
+    evaluate_placed,
     finish_step,
     judge,
     place_world,
@@ -294,6 +295,29 @@ class Turn(NamedTuple):
 
     span: Span
     part: int
+
+
+@inlined
+def take_step(
+    one: OneWorld,
+    given: Given,
+    state: WorldState,
+    space: Space,
+    track: Track,
+    plan: Plan,
+    functions: Functions,
+    turn: Turn,
+) -> None:
+    """Place the bodies for a step in its first part, and take it in the second, for laws that ask for no search."""
+    span = turn.span
+    if turn.part == 0:
+        if goes_on(state, space, span):
+            place_step(one, given, state, space, track, plan, functions, span)
+    elif space.answer[0] == PLACED:
+        taken = space.taken[0]
+        space.answer[0], space.taken[0] = IDLE, taken + 1
+        end = evaluate_placed(one, given, state, plan, functions)
+        finish_step(one, state, track, plan, end, span.before + taken, span.steps - taken)
 
 
 @inlined
