@@ -21,11 +21,10 @@ from footfall.engine.worlds.arrays import IDLE, WAITS, Given, WorldState, picker
 from footfall.engine.worlds.derivative import Before, deny, differentiate_world, reason_against, stand_ins
 from footfall.engine.worlds.every_body import STAND_INS, look_around, look_nowhere, one_world_on_every_body
 from footfall.engine.worlds.every_pair import Block
-from footfall.engine.worlds.step import Functions, Track, law_step, motion_step, operator_step, point_step
+from footfall.engine.worlds.step import Functions, Run, Track, law_step, motion_step, operator_step, point_step
 from footfall.engine.worlds.tiles import Plot, lane_picker, law_picker
 from footfall.engine.worlds.turns import (
     PARTS,
-    Turn,
     goes_on,
     search_later,
     search_now,
@@ -136,6 +135,7 @@ def build_steps(
     plot: Plot,
     sights: tuple[Plot, Plot],
     registers: int,
+    *,
     touch: bool,
     turns: bool,
 ) -> Any:
@@ -166,16 +166,17 @@ def build_steps(
         given, state, tape_row = given_of(arrays.given, w), state_of(arrays.state, w), max(row, 0)
         track = Track(tape_of(arrays.tape, tape_row), others_of(arrays.other_tape, tape_row), row >= 0)
         one = world(arrays.robot, given, state, own, track.others)
+        run = Run(one, given, state, track, plan, functions, span, own)
         block = block_of(arrays.space, sights, count)
         if steps and start == 1:
             own.taken[0], own.asked[0], own.answer[0] = 0, 0, IDLE
         for _ in range(1 if turns else span.steps + span.look):
             for part in range(PARTS):
                 if steps:
-                    take(one, given, state, own, track, plan, functions, Turn(span, part))
+                    take(run, part)
                 if part == 0:
                     look(arrays.robot, block)
-        if turns and steps and going(state, own, span):
+        if turns and steps and going(run):
             queue.number[2] = 1
             if own.answer[0] == WAITS:
                 queue.member[cuda.atomic.add(queue.number, 0, 1)] = lane

@@ -107,45 +107,61 @@ class Functions(NamedTuple):
     control: Any
 
 
+class Run(NamedTuple):
+    """One world, and how it is stepped."""
+
+    one: OneWorld
+    given: Given
+    state: WorldState
+    track: Track
+    plan: Plan
+    functions: Functions
+    span: Span
+    space: Any  # on a GPU, of the lane
+
+
 @inlined
-def point_step(one: OneWorld, functions: Functions, given: Given, plan: Plan) -> Int:
+def point_step(run: Run) -> Int:
     """Write the forces of a point law, the forces of joint constraints, and the acceleration."""
-    world, points, contacts = one.world, one.points, one.contacts
+    one, world, points, contacts = run.one, run.one.world, run.one.points, run.one.contacts
     release_all(points, contacts)
     velocities(world.cvel, world.subtree_com, points, contacts)
-    point_forces(points, contacts, functions.point, given.values, one.scratch.slip)
+    point_forces(points, contacts, run.functions.point, run.given.values, one.scratch.slip)
     add_forces(world.cdof, world.subtree_com, points, contacts, world.qfrc_smooth)
-    return solve_joints(one, plan.dt)
+    return solve_joints(one, run.plan.dt)
 
 
 @inlined
-def motion_step(one: OneWorld, functions: Functions, given: Given, plan: Plan) -> Int:
+def motion_step(run: Run) -> Int:
     """As :func:`point_step`, for a coupled law without the Delassus operator."""
+    one, law, values, dt = run.one, run.functions.coupled, run.given.values, run.plan.dt
     release_all(one.points, one.contacts)
     own, signals = one.scratch.law, one.scratch.signals
-    status = foot_step(one.world, one.points, one.contacts, functions.coupled, own, signals, given.values, plan.dt)
-    return max(status, solve_joints(one, plan.dt))
+    status = foot_step(one.world, one.points, one.contacts, law, own, signals, values, dt)
+    return max(status, solve_joints(one, dt))
 
 
 @inlined
-def operator_step(one: OneWorld, functions: Functions, given: Given, plan: Plan) -> Int:
+def operator_step(run: Run) -> Int:
     """As :func:`point_step`, for a law with the Delassus operator, which is called again if the active set of joint
     constraints changes.
     """
+    one, dt = run.one, run.plan.dt
     begin_operator(one.world, one.points, one.contacts, one.scratch)
     for turn in range(ROUNDS):
         status = 0
-        if prepare_operator(one, functions, given, plan, turn):
-            status = ask_law(one, functions, given, plan)
-        if end_operator(one, turn, plan.dt):
+        if prepare_operator(run, turn):
+            status = ask_law(run)
+        if end_operator(one, turn, dt):
             return status
-        factor_with_rows(one, plan.dt)
+        factor_with_rows(one, dt)
     return 1
 
 
 @inlined
-def prepare_operator(one: OneWorld, functions: Functions, given: Given, plan: Plan, turn: Int) -> Bool:
+def prepare_operator(run: Run, turn: Int) -> Bool:
     """Compute the other inputs of such a law. Returns whether any point is near, so that it is to be called."""
+    one, given, plan = run.one, run.given, run.plan
     world, points, contacts, scratch = one.world, one.points, one.contacts, one.scratch
     half_solved_push(world, one.joints, one.near[0])
     if contacts.number[0] == 0:
@@ -159,15 +175,15 @@ def prepare_operator(one: OneWorld, functions: Functions, given: Given, plan: Pl
     roll_points(world.cvel, points, contacts)
     if plan.bends:
         lag = 0.5 * plan.dt if turn == 0 else 0.0
-        bend_points(world, points, contacts, functions.surface, given.shape, given.table, plan.dt, lag)
+        bend_points(world, points, contacts, run.functions.surface, given.shape, given.table, plan.dt, lag)
     return True
 
 
 @inlined
-def ask_law(one: OneWorld, functions: Functions, given: Given, plan: Plan) -> Int:
+def ask_law(run: Run) -> Int:
     """Call a coupled law for forces. Returns its status."""
-    scratch = one.scratch
-    return ask(functions.coupled, one.points, one.contacts, scratch.law, scratch.signals, given.values, plan.dt)
+    one, scratch, law, values = run.one, run.one.scratch, run.functions.coupled, run.given.values
+    return ask(law, one.points, one.contacts, scratch.law, scratch.signals, values, run.plan.dt)
 
 
 @inlined
@@ -187,18 +203,19 @@ def end_operator(one: OneWorld, turn: Int, dt: Float) -> Bool:
 
 
 @inlined
-def law_step(one: OneWorld, functions: Functions, given: Given, plan: Plan) -> Int:
+def law_step(run: Run) -> Int:
     """The step of the plan's kind of law, compiled once for all laws; on a GPU that step replaces this function."""
-    if plan.operator:
-        return operator_step(one, functions, given, plan)
-    if plan.coupled:
-        return motion_step(one, functions, given, plan)
-    return point_step(one, functions, given, plan)
+    if run.plan.operator:
+        return operator_step(run)
+    if run.plan.coupled:
+        return motion_step(run)
+    return point_step(run)
 
 
 @inlined
-def judge(one: OneWorld, plan: Plan, state: WorldState) -> Int:
+def judge(run: Run) -> Int:
     """DONE, or how an evaluation failed: its accelerations or energies exceed their bounds."""
+    one, plan, state = run.one, run.plan, run.state
     world, dt = one.world, plan.dt
     end = runaway(world, state)
     if end == DONE and creates_energy(world, dt, plan.energy, state):
@@ -210,34 +227,35 @@ def judge(one: OneWorld, plan: Plan, state: WorldState) -> Int:
 
 
 @inlined
-def evaluate_placed(one: OneWorld, given: Given, state: WorldState, plan: Plan, functions: Functions) -> Int:
+def evaluate_placed(run: Run) -> Int:
     """Compute everything from the placed bodies up to ``qacc``. Returns how it ended."""
-    end = sense_placed(one, given, state, plan, functions)
+    end = sense_placed(run)
     if end != DONE:
         return end
-    factor_with_rows(one, plan.dt)
-    sense_forces(one, given, state)
-    state.status[0] = law_step(one, functions, given, plan)
-    if lacks_room(one.points):
-        state.status[0] = max(1, state.status[0])
-    return judge(one, plan, state)
+    factor_with_rows(run.one, run.plan.dt)
+    sense_forces(run)
+    status = law_step(run)
+    run.state.status[0] = max(1, status) if lacks_room(run.one.points) else status
+    return judge(run)
 
 
 @inlined
-def place_world(one: OneWorld, given: Given, state: WorldState, plan: Plan, functions: Functions) -> Int:
+def place_world(run: Run) -> Int:
     """Compute what is known before contacts between bodies are found: where the bodies are, and their points."""
+    one, given, plan = run.one, run.given, run.plan
     kinematics(one.tree, one.bodies)
     bias(one.tree, one.bodies)
-    bad = locate_all(one.world, one.points, one.contacts, functions.surface, given.shape, given.table, plan.margin)
+    bad = locate_all(one.world, one.points, one.contacts, run.functions.surface, given.shape, given.table, plan.margin)
     if bad >= 0:
-        state.concerned[0] = bad
+        run.state.concerned[0] = bad
         return NO_GROUND
     return DONE
 
 
 @inlined
-def sense_placed(one: OneWorld, given: Given, state: WorldState, plan: Plan, functions: Functions) -> Int:
+def sense_placed(run: Run) -> Int:
     """The part of :func:`evaluate_placed` before the inertia is factored."""
+    one, given, state, plan, functions = run.one, run.given, run.state, run.plan, run.functions
     tree, bodies, points, step = one.tree, one.bodies, one.points, state.step[0]
     find_pairs(one.world, points, one.contacts)
     if plan.fall > 0.0:
@@ -256,9 +274,9 @@ def sense_placed(one: OneWorld, given: Given, state: WorldState, plan: Plan, fun
 
 
 @inlined
-def sense_forces(one: OneWorld, given: Given, state: WorldState) -> None:
+def sense_forces(run: Run) -> None:
     """The smooth forces, after the inertia is factored."""
-    tree, bodies, step = one.tree, one.bodies, state.step[0]
+    tree, bodies, given, step = run.one.tree, run.one.bodies, run.given, run.state.step[0]
     joint_forces(tree, bodies)
     for i in range(given.push_body.size):
         if given.push_time[i, 0] <= step < given.push_time[i, 1]:
@@ -267,29 +285,34 @@ def sense_forces(one: OneWorld, given: Given, state: WorldState) -> None:
 
 
 @cold(types.none)
-def advance_world(
-    one: OneWorld, given: Given, state: WorldState, track: Track, plan: Plan, functions: Functions, span: Span
-) -> None:
+def advance_world(run: Run) -> None:
     """Take steps with one world, if it has not ended; record it if that is wanted. Compiled apart from its caller, so
     that the tuples are laid out in memory once for a world.
 
     Evaluating the final instant changes the law's memory, which the caller restores.
     """
-    steps, look, before = span.steps, span.look, span.before
-    for i in range(steps + look):
+    state, span = run.state, run.span
+    for i in range(span.steps + span.look):
         if state.end[0] != DONE:
             return
         state.begun[0] = state.step[0]
-        end = place_world(one, given, state, plan, functions)
+        end = place_world(run)
         if end == DONE:
-            end = evaluate_placed(one, given, state, plan, functions)
-        finish_step(one, state, track, plan, end, before + i, steps - i)
+            end = evaluate_placed(run)
+        finish_step(run, end, i)
 
 
 @inlined
-def finish_step(one: OneWorld, state: WorldState, track: Track, plan: Plan, end: Int, sample: Int, left: Int) -> None:
-    """Record the instant, and advance, unless the world has ended or no step is left."""
-    bodies, points, contacts = one.bodies, one.points, one.contacts
+def finish_step(run: Run, end: Int, taken: Int) -> None:
+    """Record the instant, and advance, unless the world has ended or no step is left after those ``taken``."""
+    state, track, plan, bodies = run.state, run.track, run.plan, run.one.bodies
+    one, points, contacts, sample, left = (
+        run.one,
+        run.one.points,
+        run.one.contacts,
+        run.span.before + taken,
+        run.span.steps - taken,
+    )
     step, dt = state.step[0], plan.dt
     state.end[0] = end
     if track.wanted:

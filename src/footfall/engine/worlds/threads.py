@@ -30,7 +30,7 @@ from footfall.engine.step import DONE
 from footfall.engine.tape import Tape, make_tape
 from footfall.engine.worlds.arrays import Given, Shapes, Space, WorldState, bytes_of, picker, room
 from footfall.engine.worlds.one_world import Robot, one_world, set_friction
-from footfall.engine.worlds.step import Functions, Plan, Span, Track, advance_world
+from footfall.engine.worlds.step import Functions, Plan, Run, Span, Track, advance_world
 from footfall.errors import SimulationError
 from footfall.kinds import Int, Ints, Matrix
 from footfall.process.machine import cores, machine_memory
@@ -199,7 +199,7 @@ def advance_worlds(
         turn_to(points)
         set_friction(given, space, space.gap.size)
         one = one_world(robot, given, state, space, points, laid.owner)
-        advance_world(one, given, state, track, plan, functions, span)
+        advance_world(Run(one, given, state, track, plan, functions, span, ()))
 
 
 class Team:

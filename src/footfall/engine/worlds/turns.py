@@ -21,14 +21,10 @@ from footfall.engine.kinematics import restore_near
 from footfall.engine.law_step import begin_operator
 from footfall.engine.other_bodies.near import lacks_room
 from footfall.engine.step import DONE
-from footfall.engine.worlds.arrays import IDLE, PLACED, WAITS, Given, Space, WorldState
+from footfall.engine.worlds.arrays import IDLE, PLACED, WAITS, Space, WorldState
 from footfall.engine.worlds.joints import factor_with_rows
-from footfall.engine.worlds.one_world import OneWorld
 from footfall.engine.worlds.step import (
-    Functions,
-    Plan,
-    Span,
-    Track,
+    Run,
     ask_law,
     end_operator,
     evaluate_placed,
@@ -214,137 +210,93 @@ def search_now(state: WorldState, space: Space, own: ProblemScratch, to: Gathere
 
 
 @inlined
-def end_step(one: OneWorld, state: WorldState, space: Space, track: Track, plan: Plan, span: Span) -> None:
+def end_step(run: Run) -> None:
     """End the step under way, if its law has a solution and need not be called again."""
-    answer, asked = space.answer[0], space.asked[0]
+    one, space = run.one, run.space
+    answer, asked, taken = space.answer[0], space.asked[0], space.taken[0]
     if answer in (IDLE, WAITS):
         return
-    agrees = end_operator(one, asked, plan.dt)
+    agrees = end_operator(one, asked, run.plan.dt)
     space.asked[0], space.answer[0] = asked + 1, IDLE
     if not agrees and asked + 1 < ROUNDS:
         return
-    state.status[0] = answer if agrees and not lacks_room(one.points) else 1
-    end, taken = judge(one, plan, state), space.taken[0]
-    finish_step(one, state, track, plan, end, span.before + taken, span.steps - taken)
+    run.state.status[0] = answer if agrees and not lacks_room(one.points) else 1
+    finish_step(run, judge(run), taken)
     space.taken[0], space.asked[0] = taken + 1, 0
 
 
 @inlined
-def give_up(state: WorldState, space: Space, track: Track, span: Span, end: Int) -> None:
+def give_up(run: Run, end: Int) -> None:
     """End a world whose step cannot be computed."""
-    state.end[0], space.answer[0] = end, IDLE
-    if track.wanted and span.before + space.taken[0] == 0:
-        state.samples[0] = 0
+    run.state.end[0], run.space.answer[0] = end, IDLE
+    if run.track.wanted and run.span.before + run.space.taken[0] == 0:
+        run.state.samples[0] = 0
 
 
 @inlined
-def place_step(
-    one: OneWorld,
-    given: Given,
-    state: WorldState,
-    space: Space,
-    track: Track,
-    plan: Plan,
-    functions: Functions,
-    span: Span,
-) -> None:
+def place_step(run: Run) -> None:
     """Begin a step: place the bodies of a world."""
-    state.begun[0], space.answer[0] = state.step[0], PLACED
-    end = place_world(one, given, state, plan, functions)
+    run.state.begun[0], run.space.answer[0] = run.state.step[0], PLACED
+    end = place_world(run)
     if end != DONE:
-        give_up(state, space, track, span, end)
+        give_up(run, end)
 
 
 @inlined
-def go_on_with_step(
-    one: OneWorld,
-    given: Given,
-    state: WorldState,
-    space: Space,
-    track: Track,
-    plan: Plan,
-    functions: Functions,
-    span: Span,
-) -> Bool:
+def go_on_with_step(run: Run) -> Bool:
     """Compute everything from the placed bodies up to the law; returns whether to call it. Lanes that begin a step and
     those that call their law again converge where both run the same code.
     """
-    asked, end = space.asked[0], DONE
+    one, asked, end = run.one, run.space.asked[0], DONE
     if asked == 0:
-        end = sense_placed(one, given, state, plan, functions)
+        end = sense_placed(run)
     if not meet(end == DONE):
-        give_up(state, space, track, span, end)
+        give_up(run, end)
         return False
-    factor_with_rows(one, plan.dt)
+    factor_with_rows(one, run.plan.dt)
     if asked == 0:
-        sense_forces(one, given, state)
+        sense_forces(run)
         one.contacts.number[SEARCH] = NOT_ASKED
         begin_operator(one.world, one.points, one.contacts, one.scratch)
-    space.answer[0] = 0
-    return meet(True) and prepare_operator(one, functions, given, plan, asked)
+    run.space.answer[0] = 0
+    return meet(True) and prepare_operator(run, asked)
 
 
 @inlined
-def goes_on(state: WorldState, space: Space, span: Span) -> Bool:
+def goes_on(run: Run) -> Bool:
     """Whether a world has steps to take."""
-    return state.end[0] == DONE and space.taken[0] < span.steps + span.look
-
-
-class Turn(NamedTuple):
-    """A part of a turn."""
-
-    span: Span
-    part: int
+    return run.state.end[0] == DONE and run.space.taken[0] < run.span.steps + run.span.look
 
 
 @inlined
-def take_step(
-    one: OneWorld,
-    given: Given,
-    state: WorldState,
-    space: Space,
-    track: Track,
-    plan: Plan,
-    functions: Functions,
-    turn: Turn,
-) -> None:
+def take_step(run: Run, part: Int) -> None:
     """Place the bodies for a step in its first part, and take it in the second, for laws that ask for no search."""
-    span = turn.span
-    if turn.part == 0:
-        if goes_on(state, space, span):
-            place_step(one, given, state, space, track, plan, functions, span)
+    space = run.space
+    if part == 0:
+        if goes_on(run):
+            place_step(run)
     elif space.answer[0] == PLACED:
         taken = space.taken[0]
         space.answer[0], space.taken[0] = IDLE, taken + 1
-        end = evaluate_placed(one, given, state, plan, functions)
-        finish_step(one, state, track, plan, end, span.before + taken, span.steps - taken)
+        finish_step(run, evaluate_placed(run), taken)
 
 
 @inlined
-def take_part(
-    one: OneWorld,
-    given: Given,
-    state: WorldState,
-    space: Space,
-    track: Track,
-    plan: Plan,
-    functions: Functions,
-    turn: Turn,
-) -> None:
+def take_part(run: Run, part: Int) -> None:
     """End a step and place the bodies for the next in the first part of a turn; go on with it in the second. Both call
     the law, in one place of the code, since the compiler would copy the law's long code to each.
     """
-    span, part, asks = turn.span, turn.part, False
+    one, space, asks = run.one, run.space, False
     if part == 0:
         asks = space.answer[0] == WAITS and one.contacts.number[SEARCH] == FOUND
-    elif space.answer[0] in (IDLE, PLACED) and goes_on(state, space, span):
-        asks = go_on_with_step(one, given, state, space, track, plan, functions, span)
+    elif space.answer[0] in (IDLE, PLACED) and goes_on(run):
+        asks = go_on_with_step(run)
     if meet(asks):
-        space.answer[0] = ask_law(one, functions, given, plan)
+        space.answer[0] = ask_law(run)
         if one.contacts.number[SEARCH] == WANTED:
             restore_near(one.points, one.contacts, one.scratch)
             space.answer[0] = WAITS
     if part == 0:
-        end_step(one, state, space, track, plan, span)
-        if space.answer[0] == IDLE and space.asked[0] == 0 and goes_on(state, space, span):
-            place_step(one, given, state, space, track, plan, functions, span)
+        end_step(run)
+        if space.answer[0] == IDLE and space.asked[0] == 0 and goes_on(run):
+            place_step(run)
