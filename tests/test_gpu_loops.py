@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 from types import FunctionType
 
 import pytest
 
-from footfall.compiled.gpu import Device
-from footfall.compiled.gpu_loops import BELOW, HIDDEN, counted, rolled
-from footfall.compiled.meeting import meet, meeting
-from footfall.solve.dense import minimum_norm_solve
+from footfall.compiled.gpu_loops import HIDDEN, counted
 
 STRIDE = 3
 
@@ -36,15 +32,15 @@ def many_loops(n, skipped):
 
 
 def known_to(function):
-    """The globals of a function for a GPU, whose functions of the device are Python's own."""
-    return function.__globals__ | {HIDDEN: int, BELOW: operator.lt}
+    """The globals of a function for a GPU, whose function of the device is Python's own."""
+    return function.__globals__ | {HIDDEN: int}
 
 
 @pytest.mark.parametrize("simulated", [False, True])
 def test_a_function_whose_loops_count_does_the_same(simulated):
     code = counted(many_loops, simulated=simulated)
     assert code is not many_loops.__code__ and "range" not in code.co_names
-    assert (BELOW in code.co_names) is not simulated
+    assert (HIDDEN in code.co_names) is not simulated
     again = FunctionType(code, known_to(many_loops))
     assert again(6, 2) == many_loops(6, 2)
 
@@ -59,16 +55,3 @@ def test_a_function_around_others_keeps_what_it_takes_from_them():
     step = 5
     again = FunctionType(counted(inner, simulated=False), known_to(inner), closure=inner.__closure__)
     assert again(4) == inner(4) == 30
-
-
-def test_only_the_heads_of_loops_are_marked():
-    ptx = "$A:\n\tadd;\n$B:\n\t@%p1 bra $C;\n\tbra.uni \t$B;\n$C:\n\tret;"
-    assert rolled(ptx).count("nounroll") == 1
-    assert '$B:\n\t.pragma "nounroll";' in rolled(ptx)
-
-
-def test_lanes_meet_on_a_gpu_alone():
-    pytest.importorskip("numba_cuda")
-    on_device = Device().function(minimum_norm_solve)
-    assert on_device.py_func.__globals__["meet"] is meeting()
-    assert meet(True) is True and meet(False) is False

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from footfall.compiled.gpu_loops import BELOW, HIDDEN, below, counted, hidden
-from footfall.compiled.meeting import meet, meeting
+from footfall.compiled.gpu_loops import HIDDEN, counted, hidden
 from footfall.compiled.stamp import codes_of
 from footfall.errors import SimulationError
 
@@ -31,8 +30,6 @@ class Device:
     def function(self, kernel: Any) -> Any:
         """A kernel, or any function that kernels may call, as a device function."""
         own = plain(getattr(kernel, "on_gpu", kernel))
-        if own is plain(meet) and not is_simulated():
-            return meeting()
         own = plain(self.replaced.get(own, own))
         if own not in self.made:
             self.made[own] = None  # a recursive kernel would never end
@@ -47,7 +44,7 @@ class Device:
         known["__builtins__"] = own.__globals__["__builtins__"]
         simulated = is_simulated()
         if not simulated:
-            known[HIDDEN], known[BELOW] = hidden(), below()
+            known[HIDDEN] = hidden()
         code = counted(own, simulated=simulated)
         made = FunctionType(code, known, own.__name__, own.__defaults__, cells or None)
         made.__module__, made.__qualname__ = own.__module__, own.__qualname__

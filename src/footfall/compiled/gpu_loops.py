@@ -2,23 +2,21 @@
 
 Numba's range iterator has two counters and checks their sign. The CPU's compiler removes that, the GPU's does not: five
 instructions per iteration. So functions for a GPU are compiled from a source in which ``for i in range(...)`` is a
-``while`` loop with a 32-bit counter, since a GPU compares 64-bit numbers in two instructions. Loops are unrolled only
-if their ends are literals: long code overflows the instruction cache, needs more registers and compiles more slowly.
+``while`` loop. Loops are unrolled only if their ends are literals: long code overflows the instruction cache, needs
+more registers and compiles more slowly.
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
-import re
 import textwrap
 from functools import cache
 from types import CodeType, FunctionType
 from typing import Any
 
-#: Names of two device functions in the new source: one that takes each new value of a counter, and one that compares it
-#: with its end.
-HIDDEN, BELOW = "hidden_from_the_compiler", "is_below"
+#: Name of the device function in the new source that takes each new value of a counter.
+HIDDEN = "hidden_from_the_compiler"
 
 
 @cache
@@ -41,30 +39,11 @@ def hidden() -> Any:
     return made
 
 
-@cache
-def below() -> Any:
-    """A device function that compares two 32-bit integers."""
-    from llvmlite import ir
-    from numba.cuda import types
-    from numba.cuda.extending import intrinsic
-
-    def typed(_: Any, one: Any, other: Any) -> Any:
-        def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            short = ir.IntType(32)
-            return builder.icmp_signed("<", *(builder.trunc(number, short) for number in arguments))
-
-        return types.boolean(types.int64, types.int64), lower
-
-    made = intrinsic(typed)
-    made.linkage = lambda: BELOW  # for :mod:`.stamp`
-    return made
-
-
 def counted(function: FunctionType, *, simulated: bool) -> CodeType:
     """The code of a function with its loops over ranges replaced; its own code if there is no source.
 
     The counters of loops whose ends are not literals are hidden from the compiler, so that it does not unroll them; the
-    function's globals must contain ``HIDDEN`` and ``BELOW``. The simulator needs neither.
+    function's globals must contain ``HIDDEN``. The simulator does not need it.
     """
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
@@ -131,8 +110,7 @@ class _Counting(ast.NodeTransformer):
         fixed = isinstance(start, ast.Constant) and isinstance(stop, ast.Constant)
         low, high = (at, end) if isinstance(step, str) or step > 0 else (end, at)
         seen = fixed or self.simulated
-        test = f"{low} < {high}" if seen else f"{BELOW}({low}, {high})"
-        head = ast.parse(f"{at} = 0\n{end} = 0\nwhile {test}:\n    pass").body
+        head = ast.parse(f"{at} = 0\n{end} = 0\nwhile {low} < {high}:\n    pass").body
         following = f"{at} + {step}" if seen else f"{HIDDEN}({at} + {step})"
         body = ast.parse(f"{node.target.id} = {at}\n{at} = {following}").body
         first, last, loop = head
@@ -149,19 +127,3 @@ class _Counting(ast.NodeTransformer):
         except NameError:
             return None
         return value if isinstance(value, int) and value != 0 else None
-
-
-def rolled(ptx: str) -> str:
-    """The same PTX with every loop marked as not to be unrolled."""
-    seen: set[str] = set()
-    heads: set[str] = set()
-    for line in ptx.splitlines():
-        if label := re.match(r"(\$\w+):", line):
-            seen.add(label[1])
-        elif (jump := re.search(r"\bbra(?:\.uni)?\s+(\$\w+);", line)) and jump[1] in seen:
-            heads.add(jump[1])
-    return re.sub(r"(?m)^(\$\w+):", lambda label: _marked(label, heads), ptx)
-
-
-def _marked(label: re.Match[str], heads: set[str]) -> str:
-    return f'{label[0]}\n\t.pragma "nounroll";' if label[1] in heads else label[0]

@@ -15,7 +15,7 @@ is kept on disk for the next one. What each part would need to become public, as
 - *Calls resolved once* (:class:`_Resolved`): a memory of the signature of a built-in function by the types of its
   arguments. Numba asks one template after the other at every call, and writes down why each does not fit.
 - *The machine code of a GPU kernel without what it was made from* (:class:`CubinCache`): the same for ``cuda.jit``.
-- *Indices that are never negative, loops that are not unrolled* (:func:`for_gpus`): options of ``cuda.jit``.
+- *Indices that are never negative* (:func:`for_gpus`): an option of ``cuda.jit``.
 """
 
 from __future__ import annotations
@@ -45,7 +45,6 @@ from numba.core.untyped_passes import InlineClosureLikes, MakeFunctionToJitFunct
 from numba.types import Function
 
 from footfall.compiled.cache import COMPILING, CodeFile, late_calls, note_calls, say_once
-from footfall.compiled.gpu_loops import rolled
 from footfall.compiled.stamp import flags_of
 from footfall.errors import SimulationError
 from footfall.process.garbage import no_garbage_search
@@ -387,35 +386,23 @@ def _cell(value: Any) -> Any:
 
 @contextmanager
 def for_gpus() -> Iterator[None]:
-    """While a GPU kernel is compiled, let our own functions compute addresses shortly, and unroll no loop.
-
-    Indices are not checked for a negative sign: none counts from the end, and the check would be a third of all
-    instructions. Other people's code and constant indices are compiled as usual. Addresses stay pointers, from which
-    the compiler knows the kind of memory; Numba turns them into integers.
+    """While a GPU kernel is compiled, do not check the indices of our own functions for a negative sign: none counts
+    from the end, and the check would be a third of all instructions. Other people's code and constant indices are
+    compiled as usual.
     """
     from llvmlite import ir
-    from numba.cuda import cgutils, types
-    from numba.cuda.codegen import CUDACodeLibrary
+    from numba.cuda import types
     from numba.cuda.np import arrayobj
 
-    usual, usual_sum = arrayobj.fix_integer_index, cgutils.pointer_add
-    translated = CUDACodeLibrary.get_asm_strs
+    usual = arrayobj.fix_integer_index
 
     def as_it_is(context: Any, builder: Any, kind: Any, index: Any, size: Any) -> Any:
         if isinstance(index, ir.Constant) or OWN not in builder.function.name:
             return usual(context, builder, kind, index, size)
         return context.cast(builder, index, kind, types.intp if kind.signed else types.uintp)
 
-    def as_pointer(builder: Any, pointer: Any, offset: Any, return_type: Any = None) -> Any:
-        if isinstance(offset, int):
-            offset = cgutils.intp_t(offset)
-        moved = builder.gep(builder.bitcast(pointer, cgutils.voidptr_t), [offset])
-        return builder.bitcast(moved, return_type or pointer.type)
-
-    arrayobj.fix_integer_index, cgutils.pointer_add = as_it_is, as_pointer
-    CUDACodeLibrary.get_asm_strs = lambda self, cc=None: [rolled(ptx) for ptx in translated(self, cc)]
+    arrayobj.fix_integer_index = as_it_is
     try:
         yield
     finally:
-        arrayobj.fix_integer_index, cgutils.pointer_add = usual, usual_sum
-        CUDACodeLibrary.get_asm_strs = translated
+        arrayobj.fix_integer_index = usual

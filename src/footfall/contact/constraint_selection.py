@@ -21,7 +21,6 @@ from numba import types
 
 from footfall.arguments import public
 from footfall.compiled import cold, inlined
-from footfall.compiled.meeting import meet
 from footfall.contact.base import CoupledLaw, check
 from footfall.contact.setting import Setting
 from footfall.contact.time_stepping import free_velocities
@@ -173,15 +172,15 @@ def constraint_selection(
     """The states of all feet, searched or predicted, and their forces: a coupled kernel."""
     feet, work, rules = int(parameters.feet), scratch.work, parameters
     problem = begin_problem(contacts, dt, STILL, memory, force, mode, scratch)
-    beside = meet(beside_soles(contacts, int(rules.points)))
+    beside = beside_soles(contacts, int(rules.points))
     stabilisation = Stabilisation(rules.keep, rules.rate, FASTEST, rules.level)
     before = signals[3] if contacts.number[1] > 0 else 0.0  # of an earlier call in this step
     signals[0], signals[1], signals[2], signals[3] = 0.0, 0.0, 0.0, 0.0
     if before > 0.0:
         return point_by_point(problem, feet, before, signals)
-    if beside or not meet(look(contacts, dt, stabilisation, memory, work)):
+    if beside or not look(contacts, dt, stabilisation, memory, work):
         return point_by_point(problem, feet, UNEVEN, signals)
-    if meet(slipped(contacts, memory)):
+    if slipped(contacts, memory):
         return point_by_point(problem, feet, SLIPS, signals)
     one_step = rules.one_step == 1.0
     if one_step:

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 from footfall.compiled import inlined, kernel
-from footfall.compiled.meeting import meet
 from footfall.kinds import Bool, Float, Int, Matrix, Vector
 
 #: Relative rounding error of a pivot, some fifty times that of one operation; a small earlier pivot amplifies it.
@@ -134,7 +133,7 @@ def minimum_norm_solve(
     ``factor``, ``gram`` (n, n) and ``half`` (n,) are scratch. A regular matrix costs one Cholesky; a singular
     one, a = C C^T with C of full column rank, has pinv(a) = C (C^T C)^-2 C^T.
     """
-    if meet(cholesky(a, n, tolerance, factor)) and meet(pivots_are_certain(a, n, factor)):
+    if cholesky(a, n, tolerance, factor) and pivots_are_certain(a, n, factor):
         cholesky_solve(factor, n, x)
         return n
     rank = pivoted_cholesky(a, n, tolerance, factor)

@@ -15,7 +15,6 @@ import numpy as np
 
 from footfall.compiled import inlined
 from footfall.compiled.lanes import lane, lanes, wait
-from footfall.compiled.meeting import meet
 from footfall.engine.constraints.active_set import ROUNDS
 from footfall.engine.kinematics import restore_near
 from footfall.engine.law_step import begin_operator
@@ -250,7 +249,7 @@ def go_on_with_step(run: Run) -> Bool:
     one, asked, end = run.one, run.space.asked[0], DONE
     if asked == 0:
         end = sense_placed(run)
-    if not meet(end == DONE):
+    if end != DONE:
         give_up(run, end)
         return False
     factor_with_rows(one, run.plan.dt)
@@ -259,7 +258,7 @@ def go_on_with_step(run: Run) -> Bool:
         one.contacts.number[SEARCH] = NOT_ASKED
         begin_operator(one.world, one.points, one.contacts, one.scratch)
     run.space.answer[0] = 0
-    return meet(True) and prepare_operator(run, asked)
+    return prepare_operator(run, asked)
 
 
 @inlined
@@ -291,7 +290,7 @@ def take_part(run: Run, part: Int) -> None:
         asks = space.answer[0] == WAITS and one.contacts.number[SEARCH] == FOUND
     elif space.answer[0] in (IDLE, PLACED) and goes_on(run):
         asks = go_on_with_step(run)
-    if meet(asks):
+    if asks:
         space.answer[0] = ask_law(run)
         if one.contacts.number[SEARCH] == WANTED:
             restore_near(one.points, one.contacts, one.scratch)

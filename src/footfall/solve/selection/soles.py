@@ -10,7 +10,6 @@ import math
 from typing import Annotated, NamedTuple
 
 from footfall.compiled import inlined, kernel
-from footfall.compiled.meeting import meet
 from footfall.kinds import Bool, Float, Int, Ints, Matrix, Vector, zeros
 from footfall.solve.contacts import OPEN, STICK, Contacts
 from footfall.solve.dense import minimum_norm_solve
@@ -87,10 +86,10 @@ def look(contacts: Contacts, dt: Float, stabilisation: Stabilisation, memory: Ma
         first, last = contacts.near[b], contacts.near[b + 1]
         if first == last:
             continue
-        if not meet(on_a_plane(contacts, first, last)):
+        if not on_a_plane(contacts, first, last):
             return False
         put_in_place(contacts, stabilisation, memory, first, last, work.place)
-        if not meet(free_motion(contacts, dt, first, last, work, work.motion[b])):
+        if not free_motion(contacts, dt, first, last, work, work.motion[b]):
             return False
         for i in range(first, last):
             work.order[i - first] = contacts.points[i]
