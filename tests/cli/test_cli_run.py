@@ -146,7 +146,7 @@ def test_a_law_of_the_users_own_runs_with_its_options(capsys, tmp_path):
         (["run", "ball", "--dt", "-1"], 1, "--dt takes a number > 0"),
         (["run", "ball", "--duration", "-1"], 1, "--duration takes a number >= 0"),
         (["run", "ball", "--controller", "postur"], 1, "did you mean 'posture'"),
-        (["run", "ball", "--ground.friction", "-1"], 1, "negative"),
+        (["run", "ball", "--ground.friction", "-1"], 1, "must be a number >= 0"),
         (["run", "ball", "--points", "many"], 2, "a grid such as 4x6"),
         (["run", "ball", "--feet", "left"], 2, "NAME=BODY"),
         (["run", "ball", "--push", "70 N y"], 2, "FORCE N DIRECTION BODY"),

@@ -176,7 +176,7 @@ def test_the_command_prints_a_row_for_every_law(capsys):
     ):
         assert word in printed
     assert main(["stress", "0"]) == 1
-    assert "count = 0" in capsys.readouterr().err
+    assert "COUNT takes a whole number > 0, and not '0'" in capsys.readouterr().err
 
 
 def test_robots_made_by_chance_follow_from_their_seed_and_differ():

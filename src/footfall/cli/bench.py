@@ -133,7 +133,7 @@ class Stress(LawsOptions):
     on a plane. The same seed gives the same states. Exits with 1 if a run diverges, leaves the cone, pulls or fails.
     """
 
-    count: Count = argument("", "runs of each robot on each ground under each law", 10)
+    count: Count = argument("COUNT", "runs of each robot on each ground under each law", 10)
     robots: tuple[str, ...] = option(
         ("all", "chance"),
         "all that are built in, robots made by chance, built-in names or model files",
