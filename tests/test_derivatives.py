@@ -33,8 +33,8 @@ def check(sim: ff.Simulation, motion: str, seed: int) -> None:
 
 
 def distance_of_kinks(sim: ff.Simulation, seed: int) -> float:
-    """Share of its size by which the nearest kink is away: a sole about to slide or to lift a corner has a derivative on
-    each side, and differences of a step see both.
+    """Share of its size by which the nearest kink is away: a sole about to slide or to lift a corner has a derivative
+    on each side, and differences of a step see both.
     """
     return min((kink.share for kink in in_motion(sim, "standing", seed).linearize().kinks), default=1.0)
 

@@ -172,7 +172,7 @@ def test_a_law_of_the_users_own_runs_with_its_options(capsys, tmp_path):
         (["push-limit", "ball", "--within", "2"], 1, "--within takes a number > 0 and <= 1, and not '2'"),
         (["survey", "quadruped", "--steps", "0"], 1, "--steps takes a whole number > 0, and not '0'"),
         (["view", "ball", "--live", "--pace", "-1"], 1, "--pace takes a number between 0.001 and 1000, and not '-1'"),
-        (["stress", "many"], 2, "INT takes a whole number, and not 'many'"),
+        (["stress", "many"], 2, "COUNT takes a whole number, and not 'many'"),
         (["train", "stand", "--slope", "5foot"], 2, "--slope takes a number in rad, or one with its unit"),
         (["identify", "tosses", "a.csv", "--side", "-3cm"], 1, "--side takes a number > 0, and not '-3cm'"),
         (["new", "law", "class"], 2, "'class' is not a valid name"),
