@@ -180,6 +180,21 @@ def test_a_cart_whose_frame_lies_on_the_ground_has_fallen_only_when_it_sinks():
     assert measure.fall(at_rest(robot, qpos=low)) is not None
 
 
+@pytest.mark.parametrize("mass", ["", '<inertial pos="0 0 0" mass="0.001" diaginertia="1e-6 1e-6 1e-6"/>'])
+def test_a_base_without_mass_on_the_ground_has_fallen_only_when_what_it_carries_sinks(mass):
+    wheels = "".join(f'<geom type="sphere" size="0.05" pos="{x} {y} 0.05"/>' for x in (-0.2, 0.2) for y in (-0.1, 0.1))
+    column = '<joint type="slide" axis="0 0 1" range="-.2 .2"/><geom type="box" size="0.1 0.1 0.2" pos="0 0 0.5"/>'
+    cart = f'<body name="cart"><geom type="box" size="0.2 0.1 0.01" pos="0 0 0.1"/>{wheels}<body>{column}</body></body>'
+    footprint = f'<body name="footprint"><freejoint/>{mass}{cart}</body>'
+    robot = load_robot(mujoco.MjSpec.from_string(f"<mujoco><worldbody>{footprint}</worldbody></mujoco>"))
+    sunk = np.tile(robot.home, (30, 1))
+    sunk[1:, 2] -= 1e-3  # soft feet and rounding sink by more than the footprint is high
+    assert measure.fall(at_rest(robot, samples=30, qpos=sunk)) is None
+    lying = np.tile(robot.home, (30, 1))
+    lying[1:, 2:7] = [0.1, np.cos(0.8), np.sin(0.8), 0.0, 0.0]
+    assert measure.fall(at_rest(robot, samples=30, qpos=lying)) is not None
+
+
 def test_a_robot_that_is_held_in_the_world_does_not_fall():
     held = REACHING.replace("<freejoint/>", "") % ("box", ".02 .02 .25")
     with pytest.warns(FootfallWarning, match="held in the world"):

@@ -13,7 +13,7 @@ import mujoco
 import numpy as np
 
 from footfall.arguments import public
-from footfall.engine.replay import AT_ONCE, other_places, replay_places
+from footfall.engine.replay import AT_ONCE, SPEEDS, States, other_places, replay, replay_places
 from footfall.ground import Ground
 from footfall.measure.common import once
 from footfall.measure.motion import momentum
@@ -29,7 +29,8 @@ from footfall.standing import FALLEN_TILT, at_home, fallen, in_pose, scratch_dat
 
 #: s between samples in which bodies are checked for lying on the ground: shorter than any such contact.
 EVERY = 5e-3
-#: Height of the origin of a base at home, as a share of that of its centre of mass, below which the latter is used.
+#: Height of the origin of a base at home, as a share of that of the centre of mass of all that the base carries, below
+#: which the latter is used.
 LOW_ORIGIN = 0.5
 #: m, height above the ground at home below which a body belongs to the feet.
 AT_THE_FEET = 2e-3
@@ -42,8 +43,8 @@ LYING_SHARE = 0.5
 def base_height(rec: Record) -> np.ndarray:
     """(T,) m, height of the base's origin above the ground below it; the base is the last body that carries all feet.
 
-    Where the origin lies near the ground, as in carts and in models whose base is a footprint, the centre of mass is
-    used.
+    Where the origin lies near the ground, as in carts and in models whose base is a footprint, the centre of mass of
+    all that the base carries is used: a footprint has no mass of its own.
     """
     base = _base(rec)
     return base[:, 2] - rec.ground.height(base[:, 0], base[:, 1])
@@ -68,11 +69,11 @@ def standing_base_height(rec: Record) -> float:
 
 @once
 def _at_home(robot: Robot) -> tuple[float, bool]:
-    """Height (m) of the base at home, and whether its origin is less than half as high as its centre of mass, which is
-    the base then.
+    """Height (m) of the base at home, and whether its origin is less than half as high as the centre of mass of what it
+    carries, which is the base then.
     """
     data = at_home(robot, scratch_data(robot.model))
-    origin, centre = float(data.xpos[robot.base, 2]), float(data.xipos[robot.base, 2])
+    origin, centre = float(data.xpos[robot.base, 2]), float(data.subtree_com[robot.base, 2])
     low = origin < LOW_ORIGIN * centre
     return centre if low else origin, low
 
@@ -127,10 +128,14 @@ def _base(rec: Record) -> np.ndarray:
     robot = rec.robot
     model, data, base = robot.model, scratch_data(robot.model), robot.base
     root, (_, low) = int(model.body_jntadr[base]), _at_home(robot)
-    if not low and root >= 0 and model.jnt_type[root] == mujoco.mjtJoint.mjJNT_FREE:
+    if low:
+        still = States(rec.qpos, np.zeros((len(rec), model.nv)), np.zeros((len(rec), model.nu)))
+        (bases,) = replay(data, SPEEDS, still, [data.subtree_com[base]])
+        return bases
+    if root >= 0 and model.jnt_type[root] == mujoco.mjtJoint.mjJNT_FREE:
         at = int(model.jnt_qposadr[root])  # the position of a free joint is part of qpos
         return np.array(rec.qpos[:, at : at + 3])
-    (bases,) = replay_places(data, rec.qpos, [(data.xipos if low else data.xpos)[base]])
+    (bases,) = replay_places(data, rec.qpos, [data.xpos[base]])
     return bases
 
 
