@@ -82,6 +82,9 @@ def test_version_prints_the_version_of_the_package(capsys):
             "in rad, or one with its unit (rad, deg, °), and not '5foot'",
         ),
         ("run brick --law spring-damper --law.k stiff", "--law.k takes a number in N/m, or one with its unit"),
+        ("run brick --law spring-damper --law.c 1kN", "--law.c takes a number in N s/m, or one with its unit"),
+        ("run brick --robot.mass 2m", "--robot.mass takes a number in kg, or one with its unit (kg, g), and not '2m'"),
+        ("run spatial-biped --robot.knee 2cm", "--robot.knee takes a number in rad, or one with its unit"),
         ("run brick --drop", "--drop takes a number in m, or one with its unit"),
         ("run brick twice", "run does not know what to do with 'twice'"),
         ("new habit walk", "new takes one of controller, law, study, policy, and not 'habit'"),
@@ -91,7 +94,7 @@ def test_version_prints_the_version_of_the_package(capsys):
         ("sweep a.toml --workers x", "--workers takes a whole number, and not 'x' (processes at a time); "),
         ("autopsy p.onnx --robot brick --command 1 x", "--command takes numbers, and not 'x'"),
         ("video r --size 3", "--size takes two whole numbers (width and height in pixels); "),
-        ("run brick --law spring-damper --law.c 3kN", "--law.c takes a number, and not '3kN' (N s/m per point"),
+        ("run brick --law spring-damper --law.c 3kN", "or one with its unit (N s/m, kN s/m), and not '3kN' (N s/m per point"),
         ("run brick --json=3", "run does not know what to do with '3'"),
         ("push-limit brick --law mujoco", "push-limit has no option '--law' here: did you mean '--laws'? "),
     ],
@@ -328,6 +331,8 @@ def test_a_recording_is_overwritten_only_where_that_is_asked_for(capsys):
         ("90deg/s", "rad/s", np.pi / 2.0),
         ("2kN/m", "N/m", 2e3),
         ("500 g", "kg", 0.5),
+        ("2 kN s/m", "N s/m", 2e3),
+        ("1N m/deg", "N m/rad", 180.0 / np.pi),
     ],
 )
 def test_a_quantity_may_be_typed_in_a_multiple_of_its_unit(typed, unit, value):
@@ -336,10 +341,12 @@ def test_a_quantity_may_be_typed_in_a_multiple_of_its_unit(typed, unit, value):
 
 def test_units_are_taken_wherever_a_quantity_is(capsys):
     typed = "run brick --duration 20ms --dt 0.5ms --record-dt 1ms --drop 5mm --ground slope --ground.angle 5deg"
-    law = "--law spring-damper --law.rest-penetration 0.5mm"
-    assert main([*typed.split(), *law.split(), "--push", "1 N x brick 5 ms at 10 ms", "--out", "r"]) == 0
+    law = "--law spring-damper --law.rest-penetration 0.5mm --robot.mass 500g --robot.length 30cm --law.c"
+    push = ["--push", "1 N x brick 5 ms at 10 ms"]
+    assert main([*typed.split(), *law.split(), "0.1 kN s/m", *push, "--out", "r"]) == 0
     rec = load_recording("r")
     assert (rec.duration, rec.dt, rec.record_dt) == pytest.approx((0.02, 5e-4, 1e-3))
+    assert (rec.robot.mass, rec.robot.parameters["length"], rec.law.c) == pytest.approx((0.5, 0.3, 100.0))
     assert rec.law.rest_penetration == 5e-4 and rec.ground.to_dict()["angle"] == pytest.approx(np.radians(5.0))
     assert (rec.pushes[0].start, rec.pushes[0].duration) == pytest.approx((0.01, 0.005))
 

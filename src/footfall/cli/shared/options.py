@@ -102,9 +102,16 @@ def _of_class(group: str, of: type, taken: Mapping[str, Any] | None = None) -> l
 
 
 def _parameters(of: type) -> list[Option]:
-    """The parameters of a built-in robot; the help shows what those left out come to."""
+    """The parameters of a built-in robot, in their units; the help shows what those left out come to."""
+    from footfall.robot.built_in.parts import UNITS
+
     resolved, hints = of(), get_type_hints(of)
-    return [_option("robot", one.name, hints[one.name], getattr(resolved, one.name), "") for one in fields(resolved)]
+    found = []
+    for one in fields(resolved):
+        unit = UNITS.get(one.name, "m") if hints[one.name] is float else ""
+        typed = {"unit": unit, "about": ""} if unit in MULTIPLES else {"about": unit}
+        found.append(Option(f"robot.{one.name}", hints[one.name], getattr(resolved, one.name), **typed))
+    return found
 
 
 def _option(group: str, name: str, hint: Any, default: Any, about: str, alias: str = "") -> Option:

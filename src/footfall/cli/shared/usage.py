@@ -79,6 +79,9 @@ MULTIPLES: dict[str, dict[str, float]] = {
     "rad/s": {"rad/s": 1.0, "deg/s": math.radians(1.0), "°/s": math.radians(1.0)},
     "N": {"N": 1.0, "kN": 1e3, "mN": 1e-3},
     "N/m": {"N/m": 1.0, "kN/m": 1e3, "N/mm": 1e3},
+    "N s/m": {"N s/m": 1.0, "kN s/m": 1e3},
+    "N m/rad": {"N m/rad": 1.0, "N m/deg": 1.0 / math.radians(1.0)},
+    "N m s/rad": {"N m s/rad": 1.0, "N m s/deg": 1.0 / math.radians(1.0)},
     "kg": {"kg": 1.0, "g": 1e-3},
 }
 _QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|[-+]?inf)\s*(.*?)\s*")
@@ -190,7 +193,8 @@ class Option:
             wanted = f"a number in {self.unit}, or one with its unit ({', '.join(MULTIPLES[self.unit])})"
         elif self.count > 1 and self.type in ROW:
             wanted = f"{'two ' * (self.count == 2)}{ROW[self.type]}"
-        return UsageError(f"{self.shown} takes {wanted}{instead} ({self.about})")
+        about = f" ({self.about})" if self.about else ""
+        return UsageError(f"{self.shown} takes {wanted}{instead}{about}")
 
 
 def _plain(hint: Any) -> tuple[Any, Bounds | None]:

@@ -28,6 +28,8 @@ AXES = {"x": [1, 0, 0], "y": [0, 1, 0], "z": [0, 0, 1]}
 FROM_HEIGHT = math.nan  # a length that was left out
 #: Numbers of a robot that may be zero; all others are positive.
 MAY_BE_ZERO = ("armature", "damping", "kd", "trunk_middle")
+#: Units of a robot's numbers; all others are lengths in m.
+UNITS = {"mass": "kg", "knee": "rad", "armature": "kg m2", "damping": "N m s/rad", "kp": "N m/rad", "kd": "N m s/rad"}
 #: A straight knee is singular and one beyond 1.5 rad squats: neither is a standing pose.
 KNEES = 0.05, 1.5
 
