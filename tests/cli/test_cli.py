@@ -94,7 +94,7 @@ def test_version_prints_the_version_of_the_package(capsys):
         ("sweep a.toml --workers x", "--workers takes a whole number, and not 'x' (processes at a time); "),
         ("autopsy p.onnx --robot brick --command 1 x", "--command takes numbers, and not 'x'"),
         ("video r --size 3", "--size takes two whole numbers (width and height in pixels); "),
-        ("run brick --law spring-damper --law.c 3kN", "or one with its unit (N s/m, kN s/m), and not '3kN' (N s/m per point"),
+        ("run brick --law spring-damper --law.c 3kN", "or one with its unit (N s/m, kN s/m), and not '3kN' (N s/m"),
         ("run brick --json=3", "run does not know what to do with '3'"),
         ("push-limit brick --law mujoco", "push-limit has no option '--law' here: did you mean '--laws'? "),
     ],
@@ -358,7 +358,9 @@ CODES = {
     "compare planar-biped --laws mujoco --controller none --duration 1.5": 1,
     "audit nowhere": 1,
     "run ball --law nonsense": 1,
+    "plot nowhere": 1,
     "run ball --lenght 3": 2,
+    "new law taken": 2,  # it would overwrite
     "sweep study.yaml": 2,
     "nonsense": 2,
 }
@@ -366,6 +368,7 @@ CODES = {
 
 @pytest.mark.parametrize(("typed", "code"), CODES.items())
 def test_exit_codes_are_those_of_the_table(typed, code, capsys):
+    Path("taken.py").touch()
     assert main(typed.split()) == code
     assert re.search(rf"^  {code} +\w", HELP, re.M)
 

@@ -61,8 +61,8 @@ def test_new_files_work_as_they_are(capsys):
     told = json.loads(capsys.readouterr().out)
     assert (told["cases"], told["failed"]) == (4, 0)
 
-    assert main(["new", "study", "pushes"]) == 1
-    assert "is there already; give another name" in capsys.readouterr().err
+    assert main(["new", "study", "pushes"]) == 2
+    assert "is there already: give another name" in capsys.readouterr().err
     assert main(["new", "law", "../x"]) == 2
     assert "is not a valid name" in one_line(capsys.readouterr().err)
 

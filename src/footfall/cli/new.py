@@ -27,7 +27,6 @@ class New(JsonOption):
     name: str = argument("NAME", "what to call it, and the file: NAME.py or NAME.toml")
 
     def run(self) -> int:
-        from footfall.errors import FootfallError
         from footfall.files.atomic_write import write_text
 
         if not NAME.fullmatch(self.name) or iskeyword(self.name):
@@ -35,7 +34,7 @@ class New(JsonOption):
         function, ending = self.name.replace("-", "_"), ENDINGS[self.what]
         path = Path(function + ending)
         if path.exists():
-            raise FootfallError(f"'{path}' is there already; give another name")
+            raise UsageError(f"'{path}' is there already: give another name")
         write_text(path, text_of(f"{self.what}{ending}.txt", name=self.name, function=function, file=path))
         run = f"footfall run ROBOT.xml --controller {function}.onnx --contract {path}"
         how = {"study": f"footfall sweep {path}", "policy": run}.get(self.what, f"python {path}")

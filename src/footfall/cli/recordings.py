@@ -18,7 +18,7 @@ from footfall.cli.shared.output import (
 )
 from footfall.cli.shared.result import loaded
 from footfall.cli.shared.usage import FileOptions, JsonOption, UsageError, argument, option
-from footfall.errors import did_you_mean
+from footfall.errors import FootfallError, did_you_mean
 from footfall.given_numbers import Positive
 
 
@@ -87,7 +87,7 @@ class Plot(MeasuredOptions, FileOptions):
         if name not in PLOTS and Path(name).is_dir():  # a recording: its forces
             folders, name = [*folders, name], "grf"
         if name not in PLOTS:  # before anything slow
-            raise UsageError(f"no plot is called '{name}': {did_you_mean(name, PLOTS)}")
+            raise FootfallError(f"no plot and no recording is called '{name}': {did_you_mean(name, PLOTS)}")
         if not folders:
             raise UsageError(f"which recording? footfall plot RECORDING {name}")
         if self.measured is not None and name != "grf":
