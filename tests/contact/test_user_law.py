@@ -229,7 +229,7 @@ def test_a_user_may_replace_his_own_law(forget):
     assert ff.law("mine").k == 2e4
 
 
-@pytest.mark.parametrize("option", ["options", "kernel", "resolve", "pointer", "class", "_k"])
+@pytest.mark.parametrize("option", ["options", "kernel", "resolve", "pointer", "class", "_k", "a b", "", "1"])
 def test_an_option_with_a_name_that_is_taken_is_refused(option):
     with pytest.raises(ff.errors.LawError, match=f"no option can be called '{option}'"):
 

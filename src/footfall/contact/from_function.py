@@ -91,6 +91,8 @@ def point_law(
         for key in defaults:
             if key in ("kernel", *dir(PointLaw)) or key.startswith("_") or iskeyword(key):
                 raise LawError(f"law '{name}': no option can be called '{key}', which every law or Python itself uses")
+            if not key.isidentifier():
+                raise LawError(f"law '{name}': no option can be called '{key}', which is no name in Python")
         names = [*defaults, *FRICTION]
         parameters = _parameters(tuple(names))
 
