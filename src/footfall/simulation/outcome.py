@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from footfall.contact.springs.stable_step import round_down
+from footfall.contact.setting import make_setting
+from footfall.contact.springs.stable_step import longest_stable_step, round_down
 from footfall.engine.other_bodies.points import OtherTape, friction_between
 from footfall.engine.replay import AT_ONCE, other_places
 from footfall.engine.step import CREATED, CREATES, DIVERGED, DONE, NO_GROUND, STOPPED
@@ -106,10 +107,12 @@ def created_energy(rec: Recording) -> Failure | None:
 
 
 def advice(setup: Setup | Recording, start: np.ndarray | None) -> str:
-    """What to change where a run diverged or gained energy: a smaller step, and before it the ``start`` (nq,), where
-    known, of bodies that are deeper in each other there than at home.
+    """What to change where a run diverged or gained energy: a smaller step, at which springs of the law are stable, and
+    before it the ``start`` (nq,), where known, of bodies that are deeper in each other there than at home.
     """
-    robot, step = setup.robot, f"try dt <= {round_down(setup.dt / 2)} s for {setup.law}"
+    robot = setup.robot
+    stable = longest_stable_step(setup.law, make_setting(robot, setup.ground, setup.dt))
+    step = f"try dt <= {round_down(min(setup.dt / 2, math.inf if stable is None else stable))} s for {setup.law}"
     try:
         depths, home = (
             {} if pose is None else overlapping(robot.model, pose, robot.name) for pose in (start, robot.home)
