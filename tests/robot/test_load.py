@@ -134,6 +134,16 @@ def test_a_pose_is_a_keyframe_numbers_or_joints():
         assert lowest_contact(robot) == pytest.approx(0.0, abs=1e-12)
 
 
+def test_a_pose_that_is_only_the_first_of_several_keyframes_is_told():
+    keys = '<key name="squat" qpos="0 0 1 1 0 0 0"/><key name="lie" qpos="0 0 .2 1 0 0 0"/>'
+    body = '<body><freejoint/><geom size="0.1"/></body>'
+    model = f'<mujoco model="agile"><worldbody>{body}</worldbody><keyframe>{keys}</keyframe></mujoco>'
+    with pytest.warns(FootfallWarning, match=r"begins in the first of its keyframes, 'squat'.*sets another \('lie'\)"):
+        load_robot(mujoco.MjSpec.from_string(model))
+    load_robot(mujoco.MjSpec.from_string(model), pose="squat")  # without a warning
+    load_robot(mujoco.MjSpec.from_string(model.replace("squat", "home")))
+
+
 @pytest.mark.parametrize(
     ("pose", "message"),
     [

@@ -32,6 +32,12 @@ def standing_pose(model: mujoco.MjModel, pose: Any = None, name: str = "") -> tu
         key = keys.index(pose)
     elif model.nkey and (pose is None or isinstance(pose, Mapping)):
         key = next((keys.index(wanted) for wanted in STANDING_KEYS if wanted in keys), 0)
+        if keys[key] not in STANDING_KEYS and model.nkey > 1:
+            shown = ", ".join(f"'{one}'" for one in keys[1:4]) + (", ..." if model.nkey > 4 else "")
+            warn(
+                f"robot '{name}' begins in the first of its keyframes, '{keys[0]}', as none is called "
+                f"{' or '.join(map(repr, STANDING_KEYS))}: pose= or --pose sets another ({shown})"
+            )
     if key is not None:
         qpos, ctrl = model.key_qpos[key].copy(), model.key_ctrl[key].copy()
     if isinstance(pose, Mapping):
