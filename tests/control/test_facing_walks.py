@@ -7,9 +7,10 @@ import math
 import mujoco
 import numpy as np
 import pytest
+from real_robots import real_robot, robot_file
 
 import footfall as ff
-from footfall.control import walker
+from footfall.control import Walk, walker
 from footfall.measure import has_fallen
 from footfall.study.outcomes import walk_outcome
 
@@ -55,6 +56,32 @@ def test_a_robot_walks_and_is_reported_the_way_it_faces(name, angle, make):
     assert outcome.way == pytest.approx(straight.way, abs=0.02)
     assert outcome.drift == pytest.approx(straight.drift, abs=0.02)
     assert went[:2] @ robot.forward[:2] == pytest.approx(outcome.way)
+
+
+@pytest.mark.parametrize("angle", [0.3, 0.65, 2.0])
+def test_feet_that_roll_freely_walk_the_same_in_every_direction(angle):
+    """Roll and pitch of a foot on a line weigh differently, and both turn with the foot."""
+    joints = []
+    for turned in (0.0, angle):
+        home = real_robot("cassie").home.copy()
+        home[3:7] = math.cos(0.5 * turned), 0.0, 0.0, math.sin(0.5 * turned)
+        robot = ff.load_robot(robot_file("cassie"), pose=home, actuators="motor")
+        rec = ff.Simulation(robot, law="time-stepping").run(1.2, controller=Walk(steps=4))
+        joints.append(rec.qpos[:, 7:])
+    assert np.abs(joints[0] - joints[1]).max() < 1e-5  # rounding, which a step multiplies
+
+
+@pytest.mark.parametrize("turn", [0.3, -0.3])
+def test_feet_that_roll_freely_walk_around_a_corner(turn):
+    robot = real_robot("cassie")
+    walk = walker(robot, steps=16, turn=turn, speed=0.2)
+    rec = ff.Simulation(robot, law="time-stepping").run(walk.duration, controller=walk)
+    assert not has_fallen(rec)
+    last = mujoco.MjData(rec.robot.model)
+    last.qpos[:] = rec.qpos[-1]
+    mujoco.mj_kinematics(rec.robot.model, last)
+    ahead = last.body(rec.robot.root).xmat.reshape(3, 3)[:, 0]
+    assert math.copysign(1.0, turn) * ahead[1] > 0.5  # more than 30 degrees to that side
 
 
 def test_the_side_of_a_fall_is_that_of_the_robot():

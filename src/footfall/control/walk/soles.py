@@ -79,7 +79,7 @@ class SoleBody(NamedTuple):
     feet: Matrix  # (2, 6) m/s2 and rad/s2, wanted of the soles' middles, of the problem
     frictionless: Tensor  # (2, L, 6) limits of wrenches without friction
     by_friction: Tensor  # (2, L, 6) what they gain per friction coefficient
-    swing_weight: Vector  # (6,) of the acceleration of a foot that swings
+    swing_weight: Vector  # (6,) of the acceleration of a foot that swings, along and about axes that turn with it
     stance_weight: Vector  # (6,) of one that stands
     posture_weight: Vector  # (nu,) of the accelerations of joints
     com_weight: float  # of the centre of mass, horizontally
@@ -174,9 +174,6 @@ def _accelerations(biped: Biped, leg: float) -> _Accelerations:
         stance[3] = TIPPING * turning
         if not biped.rolls:  # it follows the leg
             swing[3] = stance[3] = 0.0
-    share = biped.facing[:2, 0] ** 2  # rotations of feet are taken about the axes of the world
-    for feet in (swing, stance):
-        feet[3:5] = share[0] * feet[3] + share[1] * feet[4], share[1] * feet[3] + share[0] * feet[4]
     return _Accelerations(swing, stance, trunk, com)
 
 
@@ -242,7 +239,34 @@ def solve_standing(body: SoleBody) -> Bool:
         weight = body.stance_weight if problem.bearing[k] else body.swing_weight
         for c in range(6):
             problem.weight[CONTACTS + 6 * k + c] = weight[c]
+        if weight[3] != weight[4]:
+            turn_to_sole(body, k)
     return solve_body(problem, body.frames)
+
+
+@inlined
+def turn_to_sole(body: SoleBody, foot: Int) -> None:
+    """Take the motion of a foot, and the axes of its wrench, ahead and to the side of its sole, not of the world: its
+    roll and its pitch weigh differently, whichever way the robot has turned.
+    """
+    x, y = body.rotation[foot, 0, 0], body.rotation[foot, 1, 0]
+    size = math.hypot(x, y)
+    if size <= 0.0:
+        return
+    ahead, aside = x / size, y / size
+    motion, wanted, frame = body.problem.motion, body.feet[foot], body.frames[foot]
+    for half in range(2):
+        own, first = 3 * half, CONTACTS + 6 * foot + 3 * half
+        for j in range(motion.rows.shape[1]):
+            x, y = motion.rows[first, j], motion.rows[first + 1, j]
+            motion.rows[first, j], motion.rows[first + 1, j] = ahead * x + aside * y, ahead * y - aside * x
+        x, y = motion.drift[first], motion.drift[first + 1]
+        motion.drift[first], motion.drift[first + 1] = ahead * x + aside * y, ahead * y - aside * x
+        x, y = wanted[own], wanted[own + 1]
+        wanted[own], wanted[own + 1] = ahead * x + aside * y, ahead * y - aside * x
+    for r in range(3):
+        x, y = frame[r, 0], frame[r, 1]
+        frame[r, 0], frame[r, 1] = ahead * x + aside * y, ahead * y - aside * x
 
 
 def wrench_rows(sole: Sole, friction: float, margin: float) -> np.ndarray:
