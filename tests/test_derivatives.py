@@ -334,6 +334,8 @@ def test_a_derivative_along_a_run_says_what_it_lacks():
         sim.along(sim.run(0.01, record_dt=0.002))
     with pytest.raises(ff.FootfallError, match=r"weights has shape \(3,\)"):
         sim.along(sim.run(0.01)).adjoint(np.zeros(3))
+    with pytest.raises(ff.FootfallError, match="the loss returned None at t = 0 s, and must return a number"):
+        sim.run(0.01).gradient(lambda time, qpos, qvel, ctrl: None)
 
 
 @pytest.mark.parametrize("law", ["time-stepping", "linearizing-penalty"])

@@ -300,6 +300,15 @@ FINE = 1e-6
 Loss = Callable[[float, np.ndarray, np.ndarray, np.ndarray], float]
 
 
+def _lost(loss: Loss, time: float, qpos: np.ndarray, qvel: np.ndarray, ctrl: np.ndarray) -> float:
+    """What a user's loss returns at a sample, as a number."""
+    found = loss(time, qpos, qvel, ctrl)
+    try:
+        return float(found)
+    except (TypeError, ValueError) as error:
+        raise SimulationError(f"the loss returned {found!r} at t = {time:.6g} s, and must return a number") from error
+
+
 class Gradient(NamedTuple):
     """The derivative of a sum over the samples of a run, in MuJoCo's tangent space, coordinates before velocities."""
 
@@ -388,11 +397,11 @@ class AlongRun:
                 moved, qpos = np.zeros(weights.shape[1]), rec.qpos[k].copy()
                 moved[column] = width
                 mujoco.mj_integratePos(model, qpos, moved[:nv], 1.0)
-                ends.append(float(loss(time, qpos, rec.qvel[k] + moved[nv : 2 * nv], rec.ctrl[k] + moved[2 * nv :])))
+                ends.append(_lost(loss, time, qpos, rec.qvel[k] + moved[nv : 2 * nv], rec.ctrl[k] + moved[2 * nv :]))
             weights[k, column] = (ends[0] - ends[1]) / (2.0 * FINE)
         if not np.isfinite(weights).all():
             raise SimulationError("the loss has no derivative at every sample: it is not finite there")
-        value = sum(float(loss(float(rec.time[k]), rec.qpos[k], rec.qvel[k], rec.ctrl[k])) for k in range(len(rec)))
+        value = sum(_lost(loss, float(rec.time[k]), rec.qpos[k], rec.qvel[k], rec.ctrl[k]) for k in range(len(rec)))
         start, by_ctrl, *rest = self.adjoint(weights[:, : 2 * nv])
         parameters = dict(zip(self.parameters, rest[0].tolist(), strict=True)) if rest else {}
         return Gradient(value, start, by_ctrl + weights[:, 2 * nv :], parameters)
