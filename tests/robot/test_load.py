@@ -138,10 +138,22 @@ def test_a_pose_that_is_only_the_first_of_several_keyframes_is_told():
     keys = '<key name="squat" qpos="0 0 1 1 0 0 0"/><key name="lie" qpos="0 0 .2 1 0 0 0"/>'
     body = '<body><freejoint/><geom size="0.1"/></body>'
     model = f'<mujoco model="agile"><worldbody>{body}</worldbody><keyframe>{keys}</keyframe></mujoco>'
-    with pytest.warns(FootfallWarning, match=r"begins in the first of its keyframes, 'squat'.*sets another \('lie'\)"):
+    with pytest.warns(FootfallWarning, match=r"begins in the first of its 2 keyframes, 'squat'.*another \('lie'\)"):
         load_robot(mujoco.MjSpec.from_string(model))
     load_robot(mujoco.MjSpec.from_string(model), pose="squat")  # without a warning
     load_robot(mujoco.MjSpec.from_string(model.replace("squat", "home")))
+
+
+def test_a_robot_that_begins_in_the_ground_and_cannot_be_raised_is_told():
+    slides = '<joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 1 0"/>'
+    body = f'<body name="fish" pos="0 0 %s">{slides}<geom size="0.1"/></body>'
+    model = f'<mujoco model="fish"><worldbody>{body}</worldbody></mujoco>'
+    with pytest.warns(FootfallWarning, match="no joint of robot 'fish' can lift it: 'fish' begins 40 mm deep in"):
+        load_robot(mujoco.MjSpec.from_string(model % "0.06"))
+    load_robot(mujoco.MjSpec.from_string(model % "0.1"))  # without a warning
+    held = model.replace(slides, '<joint axis="0 1 0"/>') % "0.06"
+    with pytest.warns(FootfallWarning, match="held in the world.* set down; 'fish' begins 40 mm deep in the ground"):
+        load_robot(mujoco.MjSpec.from_string(held))
 
 
 @pytest.mark.parametrize(

@@ -323,7 +323,8 @@ def _robot(given: _Given, feet: Any, points: Any, pose: Any, actuators: str, for
         data = posed(model, home)
     if not (isinstance(points, str) and points == "vertices"):  # the points that feet have when found
         found = points_on_feet(found, points)
-    warn_of_fixed_root(model, found, name)
+    home = set_down(model, home, found, data)
+    warn_of_fixed_root(model, home, found, name)
     warn_of_flexes(model, name)
     warn_of_scenery(touched, name)
     warn_of_dragged_root(model, found, name)
@@ -332,7 +333,7 @@ def _robot(given: _Given, feet: Any, points: Any, pose: Any, actuators: str, for
         name=name,
         model=model,
         feet=found,
-        home=set_down(model, home, found, data),
+        home=home,
         home_ctrl=ctrl,
         mjcf=mjcf,
         assets=assets,

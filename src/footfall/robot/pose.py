@@ -11,7 +11,7 @@ import numpy as np
 from footfall.errors import RobotError, did_you_mean, warn
 from footfall.given_numbers import is_number
 from footfall.robot.feet import Foot
-from footfall.robot.model import AT_JOINT, FREE, HINGE, SLIDE, height_of_root, some
+from footfall.robot.model import AT_JOINT, FREE, HINGE, SLIDE, TOLD, height_of_root, some
 
 STANDING_KEYS = ("home", "stand", "standing")
 BEYOND = 1e-6  # rad or m, largest distance of a pose outside a joint's range that is a rounding error
@@ -33,10 +33,11 @@ def standing_pose(model: mujoco.MjModel, pose: Any = None, name: str = "") -> tu
     elif model.nkey and (pose is None or isinstance(pose, Mapping)):
         key = next((keys.index(wanted) for wanted in STANDING_KEYS if wanted in keys), 0)
         if keys[key] not in STANDING_KEYS and model.nkey > 1:
-            shown = ", ".join(f"'{one}'" for one in keys[1:4]) + (", ..." if model.nkey > 4 else "")
+            first = f"'{keys[0]}'" if keys[0] else "which has no name"
+            others = some([f"'{one}'" for one in keys[1:] if one])
             warn(
-                f"robot '{name}' begins in the first of its keyframes, '{keys[0]}', as none is called "
-                f"{' or '.join(map(repr, STANDING_KEYS))}: pose= or --pose sets another ({shown})"
+                f"robot '{name}' begins in the first of its {model.nkey} keyframes, {first}, as none is called "
+                f"{', '.join(map(repr, STANDING_KEYS))}: pose= or --pose sets another{f' ({others})' if others else ''}"
             )
     if key is not None:
         qpos, ctrl = model.key_qpos[key].copy(), model.key_ctrl[key].copy()
@@ -126,16 +127,32 @@ def _lower(data: mujoco.MjData, pose: np.ndarray, feet: list[Foot], index: int, 
         )
 
 
-def warn_of_fixed_root(model: mujoco.MjModel, feet: tuple[Foot, ...], name: str) -> None:
-    """Warn of a robot whose root has no free joint or slide, so that it can neither rise nor sink."""
+def warn_of_fixed_root(model: mujoco.MjModel, home: np.ndarray, feet: tuple[Foot, ...], name: str) -> None:
+    """Warn of a robot whose root has no free joint or slide, so that it can neither rise nor sink; and of one whose
+    feet begin in the ground z = 0, from where nothing could lift them.
+    """
     root = int(model.body_rootid[model.body(feet[0].body).id])
     joints = range(model.body_jntadr[root], model.body_jntadr[root] + model.body_jntnum[root])
+    body, (deepest, depth) = model.body(root).name, _deepest(posed(model, home), feet)
+    sunk = f"'{deepest}' begins {1e3 * depth:.3g} mm deep in the ground, and is pressed into it" if depth > TOLD else ""
     if not any(model.jnt_type[joint] in (FREE, SLIDE) for joint in joints):
-        body = model.body(root).name
         warn(
             f"body '{body}', which robot '{name}' hangs on, is held in the world: it can neither fall nor be set down; "
-            f"a <freejoint/> in '{body}', or in a URDF no link called world above it, lets it stand"
+            f"{f'{sunk}; ' if sunk else ''}a <freejoint/> in '{body}', or in a URDF no link called world above it, "
+            f"lets it stand"
         )
+    elif sunk:
+        warn(f"no joint of robot '{name}' can lift it: {sunk}; raise it in its model, or give '{body}' a <freejoint/>")
+
+
+def _deepest(data: mujoco.MjData, feet: tuple[Foot, ...]) -> tuple[str, float]:
+    """The foot that is deepest below z = 0, and how deep it is there, m."""
+    depths = {}
+    for foot in feet:
+        body = data.body(foot.body)
+        depths[foot.body] = -float(np.min(foot.lowest(body.xmat.reshape(3, 3)))) - float(body.xpos[2])
+    deepest = max(depths, key=lambda body: depths[body])
+    return deepest, depths[deepest]
 
 
 def warn_of_dragged_root(model: mujoco.MjModel, feet: tuple[Foot, ...], name: str) -> None:
