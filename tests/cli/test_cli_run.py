@@ -152,6 +152,8 @@ def test_a_law_of_the_users_own_runs_with_its_options(capsys, tmp_path):
         (["run", "ball", "--push", "70 N y"], 2, "FORCE N DIRECTION BODY"),
         (["run", "spatial-biped", "--push", "70 N y trnk 0.05 s at 1 s"], 1, "did you mean 'trunk'"),
         (["run", "ball", "--import", "nothing.py"], 1, "cannot import 'nothing.py'"),
+        (["run", "ball", "--import", ".."], 1, "cannot import '..': neither a Python file, FILE.py, nor the name of a"),
+        (["run", "ball", "--import", ""], 1, "cannot import '': neither"),
         (["run", "ball", "--import"], 2, "--import needs"),
         (["report", "nowhere"], 1, "no recording 'nowhere'"),
         (["run", "ball", "--law", ""], 1, "no contact law is called ''"),

@@ -152,6 +152,8 @@ def import_file(name: str) -> ModuleType:
     """Import a module by name, or a Python file by path."""
     try:
         if not name.endswith(".py"):
+            if not all(part.isidentifier() for part in name.split(".")):
+                raise FootfallError(f"cannot import '{name}': neither a Python file, FILE.py, nor the name of a module")
             return import_module(name)
         path = Path(name).expanduser().resolve()
         if not path.is_file():
