@@ -1,8 +1,8 @@
 """A brick: one free rigid box, to slide, tip and drop.
 
 It is the brick on a ramp of Rengifo 2009 (section II.B) with a size. A homogeneous box of 0.2 x 0.1 x 0.06 m
-and 1 kg is assumed. The four corners of its bottom face are its contact points, so it is meant to stay on
-that face: turned over, it falls through the ground.
+and 1 kg is assumed. The four corners of its bottom face are the contact points of its foot; turned over, it lies on
+the points of its body.
 """
 
 from __future__ import annotations
