@@ -55,6 +55,17 @@ def test_an_index_that_leaves_its_array_later_ends_the_run():
     assert np.isfinite(rec.qpos).all()
 
 
+@pytest.mark.parametrize(("top", "told"), [(0.0, "nan"), (1.0, "inf")])
+def test_a_law_that_returns_no_finite_number_is_told_so(top, told):
+    @ff.point_law("endless", k=2e4, top=top)
+    def endless(depth, depth_rate, slip, slip_velocity, memory, parameters):
+        return parameters.k * depth if depth < 1e-4 else parameters.top / (depth - depth)
+
+    with pytest.warns(FootfallWarning, match=f"'endless' fails: its force is {told} at a depth of 0.0001"):
+        rec = ff.Simulation("brick", law=ff.law("endless")).run(0.5)
+    assert rec.failure.message.endswith("correct the law") and "try dt" not in rec.failure.message
+
+
 def test_a_law_that_raises_is_refused():
     def hesitant(depth, depth_rate, slip, slip_velocity, memory, parameters):
         if depth > 0.01:

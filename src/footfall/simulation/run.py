@@ -429,13 +429,16 @@ class Run:
             warn(f"MuJoCo: {warning.message}")
 
     def _fault_of_law(self) -> str:
-        """The error of a user's law, called as plain Python at the points near the ground; "" if it has none."""
+        """The error of a user's law, called as plain Python at the points near the ground, or that its force is no finite
+        number; "" if it has none.
+        """
         law = self.simulation.law
         if not (isinstance(law, PointLaw) and is_foreign(law.kernel)):
             return ""
         contacts, points, parameters = self.contacts, self.points, law.resolve(self.simulation.setting)
         for p in contacts.points[: contacts.number[0]]:
-            if not np.isnan(points.force[p]).any():
+            force = points.force[p]
+            if np.isfinite(force).all():
                 continue
             away = contacts.frame[p, :2] @ (points.position[p] - points.anchor[p])
             v = contacts.velocity[p]
@@ -443,6 +446,8 @@ class Run:
             fault = fault_of(law.kernel, state, points.memory[p].copy(), parameters)
             if fault:
                 return fault
+            if all(np.isfinite(one).all() for one in state):
+                return f"its force is {force[~np.isfinite(force)][0]} at a depth of {state[0]:.3g} m"
         return ""
 
     def _no_ground(self, at: str) -> str:
