@@ -429,8 +429,8 @@ class Run:
             warn(f"MuJoCo: {warning.message}")
 
     def _fault_of_law(self) -> str:
-        """The error of a user's law, called as plain Python at the points near the ground, or that its force is no finite
-        number; "" if it has none.
+        """The error of a user's law, called as plain Python at the points near the ground, or that its force is no
+        finite number; "" if it has none.
         """
         law = self.simulation.law
         if not (isinstance(law, PointLaw) and is_foreign(law.kernel)):
