@@ -236,7 +236,13 @@ def _limited(kind: _Kind, by: Bounds | Shape | None) -> _Kind:
     if isinstance(by, Shape):
         return kind._replace(test=lambda value: kind.test(value) and np.shape(value) == by.sizes, words=words)
     least, most = by.ends
-    return kind._replace(test=lambda value: kind.test(value) and least <= value <= most, words=words)
+    return kind._replace(test=lambda value: kind.test(value) and _within(value, least, most), words=words)
+
+
+def _within(value: Any, least: float, most: float) -> bool:
+    """Whether a number is between bounds; one of NumPy's is compared as Python's, which has room for all bounds."""
+    plain = value.item() if isinstance(value, np.generic) else value
+    return bool(least <= plain <= most)
 
 
 def _instance(kind: Any) -> _Kind:
