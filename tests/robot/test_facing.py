@@ -44,7 +44,7 @@ def angle(robot: Robot) -> float:
     return float(np.degrees(robot.heading)) % 360.0
 
 
-@pytest.mark.parametrize("turn", [0.0, 90.0, 180.0, 270.0])
+@pytest.mark.parametrize("turn", [0.0, 90.0, 180.0, 190.0, 270.0, 352.0])
 @pytest.mark.parametrize("yaw", [0.0, 30.0])
 @pytest.mark.parametrize(
     ("hips", "end"),

@@ -27,9 +27,9 @@ APART = 0.02
 LONGER = 1.2
 #: Least distance of the middle of a sole from its ankle that shows the toes, as a share of its length; a human has 1/4.
 TOES = 0.1
-#: Cosine of the angle to an axis of the root's frame below which that axis is forward: the line of
-#: feet is not quite across if one foot is put forward.
-NEAR_AXIS = np.cos(np.radians(20.0))
+#: Cosines of the angles to an axis of the root's frame below which that axis is forward: hips are where they were drawn,
+#: and feet and toes are not quite across or ahead if one foot is put forward or turned out.
+NEAR_BY_HIPS, NEAR_AXIS = np.cos(np.radians(5.0)), np.cos(np.radians(20.0))
 
 
 #: Largest angle, degrees, between a direction and an axis of the world that is named after it.
@@ -65,17 +65,15 @@ def find_facing(model: mujoco.MjModel, home: np.ndarray, feet: Sequence[Foot]) -
     axis = _level(data.xmat[root].reshape(3, 3)[:, 0])
     usual = Facing(np.array([1.0, 0.0, 0.0]) if axis is None else axis, "the x axis of its root")
     toes = _toes(model, data, legs)
-    named = _by_names(data, legs)
+    named = _by_names(data, legs, root)
     if named is not None:
-        forward = _on_axis(named.forward, data.xmat[root])
         against = named.doubt
-        if toes is not None and toes @ forward < -0.5:
+        if toes is not None and toes @ named.forward < -0.5:
             against = against or "its soles reach further back than forward of the ankles"
-        return Facing(forward, named.reason, against)
-    line = _long_axis(data, legs)
+        return Facing(named.forward, named.reason, against)
+    line = _long_axis(data, legs, root)
     if line is None:
-        return usual if toes is None else Facing(_on_axis(toes, data.xmat[root]), "its toes")
-    line = _on_axis(line, data.xmat[root])
+        return usual if toes is None else Facing(_on_axis(toes, data.xmat[root], NEAR_AXIS), "its toes")
     if toes is not None and abs(toes @ line) > 0.5:
         return Facing(line * np.sign(toes @ line), "the line of its hips, and its toes")
     along = float(line @ usual.forward)
@@ -166,10 +164,10 @@ def _called(names: Sequence[str]) -> tuple[float, float]:
     return float(votes[0]), float(votes[1])
 
 
-def _by_names(data: mujoco.MjData, legs: list[Leg]) -> Facing | None:
+def _by_names(data: mujoco.MjData, legs: list[Leg], root: int) -> Facing | None:
     """Forward direction by the names of legs; None unless both names and positions differ."""
-    along = _from_to(data, legs, [-leg.ahead for leg in legs])
-    left = _from_to(data, legs, [-leg.left for leg in legs])
+    along = _from_to(data, legs, root, [-leg.ahead for leg in legs])
+    left = _from_to(data, legs, root, [-leg.left for leg in legs])
     across = None if left is None else np.cross(left, UP)
     if along is None:
         return None if across is None else Facing(across, "its legs called left and right")
@@ -180,27 +178,28 @@ def _by_names(data: mujoco.MjData, legs: list[Leg]) -> Facing | None:
     return Facing(_unit(along + across), "its legs called front and rear, left and right")
 
 
-def _from_to(data: mujoco.MjData, legs: list[Leg], order: Sequence[float]) -> np.ndarray | None:
+def _from_to(data: mujoco.MjData, legs: list[Leg], root: int, order: Sequence[float]) -> np.ndarray | None:
     """Direction from the legs with a positive ``order`` to those with a negative one, by their hips, else by their
-    feet.
+    feet; an axis of the root near it.
 
     None if a group is empty, or if both groups lie in one place.
     """
-    for places in _places(data, legs):
+    for places, near in zip(_places(data, legs), (NEAR_BY_HIPS, NEAR_AXIS), strict=True):
         groups = [[p for p, value in zip(places, order, strict=True) if sign * value > 0] for sign in (1.0, -1.0)]
         if all(groups):
             way = np.mean(groups[1], axis=0) - np.mean(groups[0], axis=0)
             if np.hypot(way[0], way[1]) > APART * _size(data, legs):
-                return _level(way)
+                level = _level(way)
+                return None if level is None else _on_axis(level, data.xmat[root], near)
     return None
 
 
-def _long_axis(data: mujoco.MjData, legs: list[Leg]) -> np.ndarray | None:
-    """The long axis of a robot: across the line of two hips, along those of four or more.
+def _long_axis(data: mujoco.MjData, legs: list[Leg], root: int) -> np.ndarray | None:
+    """The long axis of a robot: across the line of two hips, along those of four or more; an axis of the root near it.
 
     Its sense is towards +x, or +y, of the world. None without a clear axis.
     """
-    for places in _places(data, legs):
+    for places, near in zip(_places(data, legs), (NEAR_BY_HIPS, NEAR_AXIS), strict=True):
         flat = np.array(places)[:, :2] if places else np.zeros((0, 2))
         if len(flat) in (0, 1, 3):
             return None
@@ -208,7 +207,8 @@ def _long_axis(data: mujoco.MjData, legs: list[Leg]) -> np.ndarray | None:
         clear = spread[0] > LONGER * spread[1] and spread[0] > APART * _size(data, legs)
         if clear:
             x, y = axes[0] if len(flat) > 2 else (axes[0][1], -axes[0][0])
-            return np.array([x, y, 0.0]) * (1.0 if x + 1e-6 * y > 0 else -1.0)
+            axis = np.array([x, y, 0.0]) * (1.0 if x + 1e-6 * y > 0 else -1.0)
+            return _on_axis(axis, data.xmat[root], near)
     return None
 
 
@@ -237,11 +237,11 @@ def _toes(model: mujoco.MjModel, data: mujoco.MjData, legs: list[Leg]) -> np.nda
     return _unit(mean) if np.linalg.norm(mean) > TOES else None
 
 
-def _on_axis(forward: np.ndarray, root: np.ndarray) -> np.ndarray:
-    """The axis of the root's frame (9,) near a direction, or the direction itself."""
+def _on_axis(forward: np.ndarray, root: np.ndarray, near: float) -> np.ndarray:
+    """The axis of the root's frame (9,) whose cosine with a direction is larger than ``near``, or the direction."""
     for column in root.reshape(3, 3).T:
         for axis in (_level(column), _level(-column)):
-            if axis is not None and axis @ forward > NEAR_AXIS:
+            if axis is not None and axis @ forward > near:
                 return axis
     return forward
 
