@@ -27,8 +27,8 @@ APART = 0.02
 LONGER = 1.2
 #: Least distance of the middle of a sole from its ankle that shows the toes, as a share of its length; a human has 1/4.
 TOES = 0.1
-#: Cosines of the angles to an axis of the root's frame below which that axis is forward: hips are where they were drawn,
-#: and feet and toes are not quite across or ahead if one foot is put forward or turned out.
+#: Cosines of the angles to an axis of the root's frame below which that axis is forward: hips are where they were
+#: drawn; feet and toes are not quite across or ahead if one foot is put forward or turned out.
 NEAR_BY_HIPS, NEAR_AXIS = np.cos(np.radians(5.0)), np.cos(np.radians(20.0))
 
 
