@@ -79,8 +79,9 @@ class SoleBody(NamedTuple):
     feet: Matrix  # (2, 6) m/s2 and rad/s2, wanted of the soles' middles, of the problem
     frictionless: Tensor  # (2, L, 6) limits of wrenches without friction
     by_friction: Tensor  # (2, L, 6) what they gain per friction coefficient
-    swing_weight: Vector  # (6,) of the acceleration of a foot that swings, along and about axes that turn with it
+    swing_weight: Vector  # (6,) of the acceleration of a foot that swings, along and about axes ahead and to the side
     stance_weight: Vector  # (6,) of one that stands
+    onward: Vector  # (2,) horizontal direction of the walk of feet that tip, about which they roll; 0 where soles do so
     posture_weight: Vector  # (nu,) of the accelerations of joints
     com_weight: float  # of the centre of mass, horizontally
     heading_weight: float  # of the trunk's turning about the vertical
@@ -132,6 +133,7 @@ def body_on_soles(biped: Biped, friction: float, leg: float, *, margin: float, l
         by_friction=by_friction,
         swing_weight=weigh.swing,
         stance_weight=weigh.stance,
+        onward=biped.facing[:2, 0] * biped.tips,
         posture_weight=_posture(biped, leg),
         com_weight=weigh.com,
         heading_weight=float(weigh.trunk[2]),
@@ -240,16 +242,18 @@ def solve_standing(body: SoleBody) -> Bool:
         for c in range(6):
             problem.weight[CONTACTS + 6 * k + c] = weight[c]
         if weight[3] != weight[4]:
-            turn_to_sole(body, k)
+            turn_ahead(body, k)
     return solve_body(problem, body.frames)
 
 
 @inlined
-def turn_to_sole(body: SoleBody, foot: Int) -> None:
-    """Take the motion of a foot, and the axes of its wrench, ahead and to the side of its sole, not of the world: its
-    roll and its pitch weigh differently, whichever way the robot has turned.
+def turn_ahead(body: SoleBody, foot: Int) -> None:
+    """Take the motion of a foot, and the axes of its wrench, ahead and to the side, not along the axes of the world:
+    its roll and its pitch weigh differently, whichever way the robot has turned.
     """
-    x, y = body.rotation[foot, 0, 0], body.rotation[foot, 1, 0]
+    x, y = body.onward[0], body.onward[1]
+    if x == 0.0 and y == 0.0:
+        x, y = body.rotation[foot, 0, 0], body.rotation[foot, 1, 0]
     size = math.hypot(x, y)
     if size <= 0.0:
         return
