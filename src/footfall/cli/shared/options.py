@@ -109,8 +109,8 @@ def _parameters(of: type) -> list[Option]:
     found = []
     for one in fields(resolved):
         unit = UNITS.get(one.name, "m") if hints[one.name] is float else ""
-        typed = {"unit": unit, "about": ""} if unit in MULTIPLES else {"about": unit}
-        found.append(Option(f"robot.{one.name}", hints[one.name], getattr(resolved, one.name), **typed))
+        typed, about = (unit, "") if unit in MULTIPLES else ("", unit)
+        found.append(Option(f"robot.{one.name}", hints[one.name], getattr(resolved, one.name), about, unit=typed))
     return found
 
 
