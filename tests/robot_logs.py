@@ -6,6 +6,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 import footfall as ff
+from footfall.logs.reading import imu_mount
 from footfall.measure.motion import joint_torques
 
 #: Standard deviations of sensors of a quadruped of today: encoders, their rate, torques (share of the largest), gyro,
@@ -14,7 +15,7 @@ NOISE = {"position": 2e-4, "velocity": 0.02, "torque": 0.01, "gyro": 0.005, "acc
 
 
 def sensed(rec: ff.Recording, noise: float = 1.0, seed: int = 0) -> dict[str, np.ndarray]:
-    """What joints and an IMU in the root would have read: columns by name in SI units, and the true pose of the base.
+    """What joints and an IMU where the model has it would have read: columns by name in SI units.
 
     The accelerometer is the mean over a sample: differences of velocities, so that impacts have their impulse.
     """
@@ -34,10 +35,13 @@ def sensed(rec: ff.Recording, noise: float = 1.0, seed: int = 0) -> dict[str, np
             if name in robot.actuated:
                 put(f"{name}/effort", torque[:, d], NOISE["torque"] * np.abs(torque).max())
     turns = Rotation.from_quat(rec.qpos[:, 3:7], scalar_first=True)
-    step = np.diff(rec.qvel[:, :3], axis=0) / np.diff(rec.time)[:, None]
-    proper = turns.apply(np.vstack([step, step[-1:]]) - robot.gravity, inverse=True)
+    axes, place, _ = imu_mount(robot)
+    speed = rec.qvel[:, :3] + turns.apply(np.cross(rec.qvel[:, 3:6], place))
+    step = np.diff(speed, axis=0) / np.diff(rec.time)[:, None]
+    proper = turns.apply(np.vstack([step, step[-1:]]) - robot.gravity, inverse=True) @ axes
+    spin = rec.qvel[:, 3:6] @ axes
     for k, axis in enumerate("xyz"):
-        put(f"imu/angular_velocity/{axis}", rec.qvel[:, 3 + k], NOISE["gyro"])
+        put(f"imu/angular_velocity/{axis}", spin[:, k], NOISE["gyro"])
         put(f"imu/linear_acceleration/{axis}", proper[:, k], NOISE["accel"])
     return columns
 

@@ -58,7 +58,7 @@ class Estimate(LogOptions, OutOptions):
 
     footfall estimate walk.mcap --robot robot.urdf --report walk.html
 
-    Logs are MCAP files or ROS 2 bags (joint states, IMU, odometry), .csv, .parquet, .npz or .json. Needed are joint
+    Logs are MCAP files or ROS 2 bags (joint states, IMU, odometry), .csv, .parquet or .npz. Needed are joint
     positions and an IMU (or the pose of the base); velocities and torques make it better. No ROS is needed. --out saves
     a recording for plot, export, audit and view.
     """

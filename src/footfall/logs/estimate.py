@@ -52,6 +52,8 @@ GYRO, ACCEL, GYRO_WANDER, ACCEL_WANDER = 0.01, 0.2, 1e-4, 1e-3
 #: Standard deviations: m/s, speed of a stance foot, by noise of joints and compliance of the sole; m, height of the
 #: ground; rad, attitude of an IMU; m, measured place.
 STILL, LEVEL, UPRIGHT, PLACED = 0.03, 0.005, 0.02, 0.003
+#: Time (s) over which the accelerometer gives the first attitude: as the robot itself could, and with later samples.
+AT_ONCE, SOON = 0.05, 2.0
 #: Squared normalised innovation beyond which a foot moves, and time (s) for which it must move to count as sliding.
 GATE, SLIDES = 16.0, 0.02
 #: Rows of the audit that low-passed forces do not claim.
@@ -256,7 +258,7 @@ def estimate(
         )
     signals = signals_of(log, cutoff, causal)
     forces = _Forces(log, signals, ground, ground.dynamic_friction if friction is None else friction)
-    base = _Base(log, signals, ground, round(0.5 * log.rate / cutoff))
+    base = _Base(log, signals, ground, round(0.5 * log.rate / cutoff), causal)
     T, F = len(log), len(robot.feet)
     force, variance = np.zeros((T, robot.point_count, 3)), np.zeros((T, F, 3))
     mode, loaded = np.zeros((T, F), dtype=int), np.ones(F, dtype=bool)
@@ -279,7 +281,7 @@ def estimate(
     sliding = _lasting((mode == 2) & (speed > np.sqrt(GATE) * STILL), max(1, round(SLIDES * log.rate)))
     mode = np.where(sliding, 2, np.minimum(mode, 1))
     # The residual per surplus row estimates the noise of the rows, of sensors and model together.
-    noise = np.sqrt((unexplained[:, 0] ** 2).sum() / max(unexplained[:, 1].sum(), 1.0))
+    noise = np.sqrt((unexplained[:, 0] ** 2).sum() / unexplained[:, 1].sum())
     qpos, qvel = base.coordinates()
     spent = (clock.process_time() - start) / max(T - 1, 1)
     slow = low_passed(qvel, log.rate, cutoff, causal=causal)
@@ -358,7 +360,7 @@ class _Forces(Inverse):
             (share[:, None] @ world)[:, 0] * robot.weight,
             variance,
             float(np.sqrt(missed @ missed)),
-            max(len(wanted) - len(pressing), 0),
+            max(len(wanted) - len(pressing), 1),  # edges share what the prior tells, so that one row at least is left
             load.T @ places,
             load.T @ moved,
         )
@@ -383,13 +385,13 @@ def _frames(normal: np.ndarray) -> np.ndarray:
 class _Base:
     """A Kalman filter of the root's attitude, velocity and place and of the IMU's biases, errors in the world frame."""
 
-    def __init__(self, log: Log, signals: Signals, ground: Ground, smear: int) -> None:
+    def __init__(self, log: Log, signals: Signals, ground: Ground, smear: int, causal: bool) -> None:
         T = len(log)
         self.smear, self.loaded_for = smear, np.full(len(log.robot.feet), smear)  # samples
         self.leaves_for = np.zeros(len(log.robot.feet), dtype=int)
         self.log, self.signals, self.ground = log, signals, ground
         self.measured = None if log.attitude is None else matrices(log.attitude)
-        self.turn, self.place = self._first()
+        self.turn, self.place = self._first(causal)
         placed = log.position is not None
         self.velocity, self.spin, self.push = log.qvel[0, :3].copy(), np.zeros(3), np.zeros(3)
         self.covariance = np.diag(np.repeat([0.1, 0.1 if placed else 1.0, 0.1, 0.05, 0.3], 3) ** 2)
@@ -397,15 +399,15 @@ class _Base:
         self.covariances = np.zeros((2, T, 15, 15))
         self.steps = np.zeros((T, 15, 15))
 
-    def _first(self) -> tuple[np.ndarray, np.ndarray]:
+    def _first(self, causal: bool) -> tuple[np.ndarray, np.ndarray]:
         """Attitude and place of the first sample: as measured; else upright by the accelerometer, or as at home."""
         log = self.log
         if self.measured is not None:
             turn = self.measured[0]
         else:
             Rotation = optional_package("scipy.spatial.transform").Rotation
-            up = np.median(self.signals.accel[: max(1, round(0.05 * log.rate))], axis=0)
             home = matrices(log.robot.home[None, 3:7])[0]
+            up = self._mean_force(AT_ONCE if causal else SOON)
             turn = home
             if abs(np.linalg.norm(up) / np.linalg.norm(log.robot.gravity) - 1.0) < NEAR_FACTOR:
                 turn = home @ Rotation.align_vectors([home_up(log.robot)], [up / np.linalg.norm(up)])[0].as_matrix()
@@ -418,6 +420,19 @@ class _Base:
         mujoco.mj_kinematics(log.robot.model, data)
         gap, normal = self.ground.gap(lowest_places(log.robot, data))
         return turn, np.array([0.0, 0.0, -float((gap / normal[:, 2]).min())])
+
+    def _mean_force(self, lasting: float) -> np.ndarray:
+        """(3,) m/s2, mean reading of the accelerometer over the first ``lasting`` s, in the frame of the first sample.
+
+        The gyroscope turns it back: the mean over some steps is gravity, but for the change of velocity in that time.
+        """
+        count = min(len(self.log), max(2, round(lasting * self.log.rate)))
+        spins = 0.5 * (self.signals.gyro[: count - 1] + self.signals.gyro[1:count]) / self.log.rate
+        turn, total = UNTURNED, self.signals.accel[0]
+        for spin, accel in zip(spins, self.signals.accel[1:count], strict=True):
+            turn = turn @ rotation_matrix(spin)
+            total = total + turn @ accel
+        return total / count
 
     def predict(self, k: int) -> None:
         """Predict the state of sample ``k`` from the last one by the IMU."""
@@ -461,19 +476,21 @@ class _Base:
         mode = np.zeros(len(loaded), dtype=int)
         sliding: list[tuple[float, np.ndarray, np.ndarray]] = []
         rest = False
+        judged = []
         for f in map(int, np.flatnonzero(loaded)):
             row, miss, up = np.zeros((3, 15)), -(self.velocity + moving[f]), normal[f]
             row[:, ATTITUDE], row[:, VELOCITY] = -_cross(moving[f]), UNTURNED
             row[:, SPIN] = self.turn @ _cross(seen.centre[f])
             doubt = row @ self.covariance @ row.T + STILL**2 * UNTURNED
-            still = float(miss @ np.linalg.solve(doubt, miss))
             leaves = (up @ miss) ** 2 > GATE * float(up @ doubt @ up)
+            judged.append((float(miss @ np.linalg.solve(doubt, miss)), f, leaves, row, miss, up))
+        for still, f, leaves, row, miss, up in sorted(judged, key=lambda one: one[:2]):  # what rests comes first
             mode[f] = 1 if still < GATE else 0 if leaves else 2
             self.leaves_for[f] = self.leaves_for[f] + 1 if leaves else 0
             if self.loaded_for[f] <= self.smear:  # the low pass smears the load to before touch-down,
                 continue
             mode[f] = max(mode[f], 1)
-            if 0 < self.leaves_for[f] <= self.smear:  # and to after lift-off
+            if 0 < self.leaves_for[f] <= self.smear or (leaves and rest):  # and to after lift-off
                 continue
             if leaves and self.log.position is None:  # the velocity was not known, as after a fall
                 self.covariance[VELOCITY, VELOCITY] += (up @ miss) ** 2 * np.outer(up, up)
