@@ -113,6 +113,8 @@ def test_impacts_that_are_none_are_refused_with_their_row(tmp_path):
         ({0: 180 / np.pi, 3: 180 / np.pi, 6: 180 / np.pi}, "the spin is in deg/s, and the angle in degrees"),
         ({1: 1e3, 2: 1e3, 4: 1e3, 5: 1e3}, "velocities are in mm/s"),
         ({2: -1.0, 5: -1.0}, "z points down"),
+        ({3: np.pi / 180, 6: np.pi / 180}, "the spin is in rad/s, whatever the head says"),
+        ({column: np.pi / 180 for column in (0, 3, 6)}, "spin and angle are in radians, whatever the head says"),
     ],
 )
 @pytest.mark.parametrize("seed", [1, 2])
@@ -134,3 +136,9 @@ def test_columns_in_another_order_are_told(order, tmp_path):
     likely = "interchanged"
     with pytest.raises(StudyError, match=likely):
         load_impacts(write(tmp_path / "a.csv", rows, PLAIN), mass=MASS, inertia=INERTIA, semi_axes=AXES)
+
+
+def test_semi_axes_in_millimetres_are_told(tmp_path):
+    path = write(tmp_path / "a.csv", bounced(40, "newton", noise=0.05), PLAIN)
+    with pytest.raises(StudyError, match="if the semi-axes are in mm"):
+        load_impacts(path, mass=MASS, inertia=INERTIA, semi_axes=[1e3 * one for one in AXES])

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 import footfall as ff
 from footfall.errors import StudyError
 from footfall.study.fit import box, fit, follow, load_tosses
-from footfall.study.fit.tosses import step_of
+from footfall.study.fit.tosses import Toss, check_poses, step_of
 from footfall.study.fit.trials import kind_of
 
 SIZE, MASS = (0.12, 0.08, 0.05), 0.6
@@ -228,6 +228,27 @@ def test_rounded_times_are_those_of_one_rate_for_all_tosses(digits, tmp_path):
     assert load_tosses(path, rate=148.2, **body)[0].rate == 148.2
     with pytest.raises(StudyError, match=r"its times are those of 1\d\d.*, and rate= says 240: which is it"):
         load_tosses(path, rate=240.0, **body)
+
+
+def test_times_that_frames_share_need_the_rate(tmp_path):
+    """148 frames per second written to a hundredth of a second: some frames have the same time."""
+    poses = flown(1, 148.0)[0][0]
+    rows = [f"{k / 148.0:.2f}," + ",".join(f"{value:.6f}" for value in pose) for k, pose in enumerate(poses)]
+    (tmp_path / "toss.csv").write_text("\n".join(["time,x,y,z,qw,qx,qy,qz", *rows]) + "\n")
+    body = {"size": SIZE, "mass": MASS, "inertia": MOMENTS}
+    assert load_tosses(tmp_path / "toss.csv", rate=148.0, **body)[0].rate == 148.0
+    for other in ({}, {"rate": 160.0}):
+        with pytest.raises(StudyError, match=r"give the rate .* of frames whose times are rounded"):
+            load_tosses(tmp_path / "toss.csv", **other, **body)
+
+
+def test_the_order_of_quaternions_is_told_where_most_bodies_come_to_rest_nearly_upright_in_both():
+    """Read in the other order eight cubes at rest are tilted by 0, 0, 0, 9, 10, 10, 32 and 40 degrees."""
+    tilts = np.radians([0.0, 0.0, 0.0, 9.0, 10.0, 10.0, 32.0, 40.0])
+    wrong = np.column_stack([0.0 * tilts, 0.0 * tilts, np.sin(tilts / 2.0), np.cos(tilts / 2.0)])  # turned about z
+    tosses = [Toss("cube", 100.0, np.tile([0.0, 0.0, 0.05, *turn], (8, 1)), np.zeros(6), 0.1) for turn in wrong]
+    with pytest.raises(StudyError, match="give the order xyzw"):
+        check_poses(tosses, "tosses.csv")
 
 
 def test_trials_that_cannot_be_judged_end_in_a_sentence():

@@ -166,13 +166,18 @@ def _rate_of(times: Mapping[str, np.ndarray], given: float | None, source: str) 
     usual = float(np.median(every))
     # Rounding moves a step by up to a last digit: a step in whole digits shows which digit that is.
     digit = float(np.min(np.abs(np.diff(np.unique(np.round(every, 9)))), initial=np.inf))
+    if given is not None and np.isfinite(digit):  # rounded so far that frames share a time
+        off = (np.ptp(time - np.arange(len(time)) / given) for time in times.values())
+        if max(off) <= 1.1 * digit:
+            return given
     allowed = max(0.3 * usual, 2.1 * digit if np.isfinite(digit) and digit < 0.5 * usual else 0.0)
     for name, step in steps.items():
         if step.min() <= 0.0 or np.abs(step - usual).max() > allowed:
             k = int(np.abs(step - usual).argmax())
             raise StudyError(
                 f"{source}: frames {k} and {k + 1} of {name} are {step[k]:.4g} s apart and others "
-                f"{usual:.4g} s: number the tosses in a column 'toss', and fill or cut gaps"
+                f"{usual:.4g} s: number the tosses in a column 'toss', fill or cut gaps, and give the rate (rate= or "
+                "--rate) of frames whose times are rounded; uneven ones are to be resampled"
             )
     found = len(every) / float(every.sum())
     if given is not None:
@@ -490,8 +495,9 @@ KNOWN_TO, BELIEVED = 0.005, 0.06
 CERTAIN = 5.0
 #: Which axis may be up: its column, and its sign.
 UP = {"z": (2, 1.0), "y": (1, 1.0), "x": (0, 1.0), "-z": (2, -1.0), "-y": (1, -1.0), "-x": (0, -1.0)}
-#: Poses that change by less than this in two frames are at rest; a box at rest is tilted by no more than this, rad.
-AT_REST, TILTED = 2e-3, 0.17
+#: Poses that change by less than this in two frames are at rest; boxes at rest are tilted by no more than this, rad, in
+#: the mean.
+AT_REST, TILTED = 2e-3, 0.1
 #: Largest speed of a toss, m/s: a fall from 20 m.
 FASTEST = 20.0
 
@@ -555,7 +561,7 @@ def check_poses(tosses: Sequence[Toss], source: str) -> None:
     if len(resting) < 2:
         return
     turns = np.array(resting)[:, 3:7]
-    own, other = (float(np.median(_tilt(turns[:, order]))) for order in ([0, 1, 2, 3], [3, 0, 1, 2]))
+    own, other = (float(_tilt(turns[:, order]).mean()) for order in ([0, 1, 2, 3], [3, 0, 1, 2]))
     if own > TILTED and other < 0.25 * own:
         raise StudyError(
             f"{source}: at rest, the axes of the bodies are {np.degrees(own):.3g} deg from the vertical, and "

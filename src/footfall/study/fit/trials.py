@@ -260,6 +260,10 @@ class _Impacts(NamedTuple):
             "the spin is in deg/s, and the angle in degrees": self.scaled(spin=degrees, angle=degrees),
             f"spin and angle are in degrees, and {turned}": self.scaled(spin=-degrees, angle=degrees),
             "the angle is in degrees": self.scaled(angle=degrees),
+            "the spin is in rad/s, whatever the head says": self.scaled(spin=1.0 / degrees),
+            "spin and angle are in radians, whatever the head says": self.scaled(
+                spin=1.0 / degrees, angle=1.0 / degrees
+            ),
             "the angle or rx has the other sign": self.scaled(angle=-1.0),
             "vx has the other sign": self.scaled(x=-1.0),
             "z points down": self.scaled(z=-1.0),
@@ -273,6 +277,7 @@ class _Impacts(NamedTuple):
         }
         if self.angle is not None and self.semi_axes is not None:
             found["the semi-axes are interchanged"] = self._replace(semi_axes=self.semi_axes[::-1])
+            found["the semi-axes are in mm"] = self._replace(semi_axes=[1e-3 * one for one in self.semi_axes])
         return found
 
 
