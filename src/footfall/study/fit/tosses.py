@@ -167,8 +167,7 @@ def _rate_of(times: Mapping[str, np.ndarray], given: float | None, source: str) 
     # Rounding moves a step by up to a last digit: a step in whole digits shows which digit that is.
     digit = float(np.min(np.abs(np.diff(np.unique(np.round(every, 9)))), initial=np.inf))
     if given is not None and np.isfinite(digit):  # rounded so far that frames share a time
-        off = (np.ptp(time - np.arange(len(time)) / given) for time in times.values())
-        if max(off) <= 1.1 * digit:
+        if all(np.ptp(time - np.arange(len(time)) / given) <= 1.1 * digit for time in times.values()):
             return given
     allowed = max(0.3 * usual, 2.1 * digit if np.isfinite(digit) and digit < 0.5 * usual else 0.0)
     for name, step in steps.items():

@@ -277,7 +277,8 @@ class _Impacts(NamedTuple):
         }
         if self.angle is not None and self.semi_axes is not None:
             found["the semi-axes are interchanged"] = self._replace(semi_axes=self.semi_axes[::-1])
-            found["the semi-axes are in mm"] = self._replace(semi_axes=[1e-3 * one for one in self.semi_axes])
+            if min(self.semi_axes) > 1.0:  # m
+                found["the semi-axes are in mm"] = self._replace(semi_axes=[1e-3 * one for one in self.semi_axes])
         return found
 
 
