@@ -327,3 +327,65 @@ def test_stamps_that_were_rounded_to_one_and_signs_of_another_size_are_refused(t
         ff.load_log(path, rec.robot, signs={rec.robot.joint_names[1]: -2.0})
     with pytest.raises(FootfallError, match="has no joint of spatial-biped"):
         ff.estimate(ff.load_log(path, ff.load_robot("spatial-biped")))
+
+
+@pytest.mark.parametrize("joint", ["FL_hip_pitch", "RR_knee_pitch"])
+def test_a_joint_that_the_model_turns_the_other_way_is_told_by_what_it_does(joint, tmp_path):
+    rec = walked()
+    columns = sensed(rec)
+    factors = {name: -1.0 for name in columns if name.startswith(f"{joint}/")}
+    log = ff.load_log(write_table(tmp_path / "turned.csv", columns, factors), rec.robot)
+    check(log, rec)
+    assert any(f"'{joint}'" in one and "reversed" in one for one in log.said)
+    own = [one.factor for one in log.matches if one.channel.startswith(f"{joint}/")]
+    assert own == [-1.0, -1.0, -1.0]
+
+
+@pytest.mark.parametrize(("factor", "unit"), [(1e3, "N mm"), (1e2, "N cm")])
+def test_torques_in_smaller_units_are_told_by_what_they_do(factor, unit, tmp_path):
+    rec = walked()
+    columns = sensed(rec)
+    factors = {name: factor for name in columns if name.endswith("effort")}
+    log = ff.load_log(write_table(tmp_path / "small.csv", columns, factors), rec.robot)
+    check(log, rec)
+    known = ff.load_log(write_table(tmp_path / "log.csv", columns), rec.robot)
+    np.testing.assert_allclose(log.torque, known.torque, atol=1e-6 * np.nanmax(np.abs(known.torque)))
+    assert any(one.endswith(f"taken to be in {unit}") for one in log.said)
+
+
+def test_coordinates_of_the_model_in_its_order_are_those_of_base_and_joints(tmp_path):
+    rec = walked()
+    np.savez(tmp_path / "run.npz", timestamps=rec.time, qpos=rec.qpos, qvel=rec.qvel, base_ang_vel=rec.qvel[:, 3:6])
+    log = ff.load_log(tmp_path / "run.npz", rec.robot)
+    np.testing.assert_allclose(log.qpos, rec.qpos[: len(log)], atol=1e-9)
+    np.testing.assert_allclose(log.qvel[:, 6:], rec.qvel[: len(log), 6:], atol=1e-9)
+    assert log.position is not None and log.attitude is not None and log.gyro is not None
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_dates_are_times(kind, tmp_path):
+    import pandas
+
+    rec = walked()
+    columns = sensed(rec)
+    time = pandas.to_datetime(1.7e9 + columns.pop("time"), unit="s")
+    table, path = pandas.DataFrame(columns, index=time), tmp_path / f"log.{kind}"
+    (table.to_csv if kind == "csv" else table.to_parquet)(path)
+    log = ff.load_log(path, rec.robot)
+    check(log, rec)
+    assert "counted from 1970" in str(log)
+
+
+def test_a_clock_that_was_set_anew_is_refused_and_a_gap_of_one_channel_is_said(tmp_path):
+    rec = walked()
+    columns = sensed(rec)
+    twice = columns | {"time": np.concatenate([rec.time[:150], rec.time[150:] - rec.time[150]])}
+    with pytest.raises(FootfallError, match=r"go back by .* s after sample 150: cut it there"):
+        ff.load_log(write_table(tmp_path / "twice.csv", twice), rec.robot)
+    order = np.random.default_rng(0).permutation(len(rec))  # rows in no order are sorted
+    check(
+        ff.load_log(write_table(tmp_path / "mixed.csv", {n: own[order] for n, own in columns.items()}), rec.robot), rec
+    )
+    columns["RR_knee_pitch/position"][100:140] = np.nan
+    with pytest.warns(ff.FootfallWarning, match=r"'RR_knee_pitch/position' has .* with a gap of 0.164 s"):
+        ff.load_log(write_table(tmp_path / "gap.csv", columns), rec.robot)

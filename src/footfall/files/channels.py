@@ -21,10 +21,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from footfall.errors import FootfallError, optional_package
+from footfall.files.stamps import GAP
 from footfall.files.tables import TIMES, plain, read_by_ending, read_columns, time_column, times_by_rate
 
 #: Most numbers of an array in a message that may be a state of a robot; larger ones are pictures, clouds or maps.
 LARGEST = 128
+#: Largest share of steps back in time of a log whose clock was set anew; rows in no order have more.
+SHUFFLED = 0.05
 #: Names by which files state samples per second, or the time between two.
 RATES, STEPS = ("fps", "rate", "frequency", "hz", "framerate", "samplerate"), ("dt", "timestep", "period", "ts")
 
@@ -58,13 +61,19 @@ def read_channels(path: Path, rate: float | None = None) -> Channels:
     kept = [one for one in found.channels if np.isfinite(one.values).sum() > 1]
     if not kept:
         raise FootfallError(f"'{path}' holds no samples: no channel has two numbers")
-    return Channels([_increasing(one) for one in kept], found.done)
+    return Channels([_increasing(one, path) for one in kept], found.done)
 
 
-def _increasing(one: Channel) -> Channel:
+def _increasing(one: Channel, path: Path) -> Channel:
     """The samples with a number, in the order of their times; the last one of each time."""
     known = np.isfinite(one.values) & np.isfinite(one.time)
     time, values = one.time[known], one.values[known]
+    step = np.diff(time)
+    if 0 < (step < 0.0).sum() <= SHUFFLED * step.size and -step.min() > GAP * float(np.median(np.abs(step))):
+        raise FootfallError(
+            f"'{path}' cannot be read as a log: times of '{one.name}' go back by {-step.min():.4g} s after sample "
+            f"{int(step.argmin()) + 1}: cut it there, where its clock was set anew or another log begins"
+        )
     order = np.argsort(time, kind="stable")
     time, values = time[order], values[order]
     last = np.append(np.diff(time) > 0.0, True)

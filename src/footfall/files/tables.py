@@ -137,7 +137,20 @@ def scale_of(text: str, column: str = "") -> tuple[float, str]:
 # ---- times ----------------------------------------------------------------------------------------------------------
 
 
-TIMES = ("time", "t", "times", "timestamp", "stamp", "elapsed", "seconds", "zeit", "tempo", "temps")
+TIMES = (
+    "time",
+    "t",
+    "times",
+    "timestamp",
+    "timestamps",
+    "stamp",
+    "stamps",
+    "elapsed",
+    "seconds",
+    "zeit",
+    "tempo",
+    "temps",
+)
 #: Seconds since 1970 are more than this, and those of any measurement less.
 SINCE_1970 = 1e8
 #: Times since 1970 without a unit: at least so many are in ns, us or ms.
@@ -154,8 +167,9 @@ def plain(name: str) -> str:
 
 def time_column(columns: dict[str, np.ndarray], units: dict[str, str], done: list[str]) -> np.ndarray | None:
     """The times (s), taken out of the other columns; None where there are none."""
-    for name in columns:
-        if plain(name) in TIMES:
+    dates = (name for name in columns if units[name] == "s" and float(np.nanmedian(columns[name])) > SINCE_1970)
+    for name in [*(name for name in columns if plain(name) in TIMES), *dates]:
+        if name in columns:
             time, unit = columns.pop(name), units.pop(name)
             if unit not in ("", "s"):
                 raise ValueError(f"its column '{name}' is in {unit} and not in seconds")
@@ -249,6 +263,9 @@ def _add_parquet(found: Columns, path: Path) -> None:
         raise ValueError("it is not a Parquet table, or was cut off") from None
     for stored in table.schema:
         name, unit = without_unit(stored.name)
+        if pyarrow.types.is_timestamp(stored.type):
+            found.values[name], found.units[name] = _dated(table[stored.name].to_numpy()), "s"
+            continue
         if pyarrow.types.is_integer(stored.type) or pyarrow.types.is_floating(stored.type):
             factor, unit = scale_of(unit or (stored.metadata or {}).get(b"unit", b"").decode(), name)
             found.values[name], found.units[name] = factor * table[stored.name].to_numpy().astype(float), unit
@@ -295,7 +312,11 @@ def _add_text(found: Columns, text: str, lenient: bool) -> float | None:
     for i, (name, (_, stated, below)) in enumerate(zip(called, columns, strict=True)):
         cells = [row[i] for row in rows[start:]]
         if len(cells) > 1 and any(cell.strip() for cell in cells) and not any(map(is_number, cells)):
-            found.texts[name] = [cell.strip() for cell in cells]
+            texts = [cell.strip().strip('"') for cell in cells]
+            try:
+                found.values[name], found.units[name] = _dated(np.array(texts, dtype="datetime64[ns]")), "s"
+            except ValueError:
+                found.texts[name] = texts
             continue
         if lenient and not known_unit(stated or below):
             continue
@@ -304,6 +325,12 @@ def _add_text(found: Columns, text: str, lenient: bool) -> float | None:
         found.values[name] = factor * numbers(cells, where, f"column '{name}'; a missing number is left blank or NaN")
     stated_rate = next((one for _, line in lines[: start - 1] if (one := _RATE.search(line))), None)
     return None if stated_rate is None else number(stated_rate[1])
+
+
+def _dated(times: np.ndarray) -> np.ndarray:
+    """Seconds since 1970 of dates with times, NaN where there are none."""
+    whole = times.astype("datetime64[ns]")
+    return np.where(np.isnat(whole), np.nan, 1e-9 * whole.astype(np.int64))
 
 
 def _grouped(groups: list[str], names: list[str]) -> list[str]:

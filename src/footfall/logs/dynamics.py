@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -23,8 +24,9 @@ from footfall.standing import at_home, loop_rows, point_jacobian
 #: Cut-off of the low pass for estimating a delay, Hz; samples used; and the largest ratio of unexplained squares after
 #: a correction to those before at which it is made.
 CUTOFF, LOOKED_AT, GAINED = 30.0, 400, 0.5
-#: Samples used for a delay per sample used for signs.
-FEWER = 4
+#: Samples used for a delay per sample used for signs; and the largest ratio of unexplained squares with a joint
+#: reversed to those with its torque alone reversed at which it is the joint.
+FEWER, SURELY = 4, 0.95
 
 
 class Signals(NamedTuple):
@@ -172,6 +174,38 @@ def torque_signs(log: Log) -> np.ndarray:
             turned[:, :, best] = -turned[:, :, best]
     explained = (missed**2).sum() < NEAR_FACTOR**2 * (all_of**2).sum()
     return signs if explained and (missed**2).sum() < (first**2).sum() else np.ones_like(signs)
+
+
+def reversed_joint(log: Log, able: Sequence[int]) -> tuple[int, Log] | None:
+    """The one of these joints whose reversal, of position, velocity and torque, explains the motion far better than
+    other signs of torques do, and the log with it reversed; None where none does.
+    """
+    looked = _looked(log)[::FEWER]
+    if not looked or not able:
+        return None
+    model = log.robot.model
+
+    def missed(one: Log) -> tuple[float, bool]:
+        """Squares of unexplained forces, and whether they are few."""
+        free = _Unpushed(one, looked)
+        left, all_of = (float((own**2).sum()) for own in (free.missed(), free.along(free.rows.torque)))
+        return left, left < NEAR_FACTOR**2 * all_of
+
+    def turned(joint: int) -> Log:
+        at, dof = int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint])
+        qpos, qvel, torque = log.qpos.copy(), log.qvel.copy(), log.torque.copy()
+        for own, column in ((qpos, at), (qvel, dof), (torque, dof)):
+            own[:, column] *= -1.0
+        return replace(log, qpos=qpos, qvel=qvel, torque=torque)
+
+    found = {joint: missed(turned(joint)) for joint in able}
+    best = min(found, key=lambda joint: found[joint])
+    signs = torque_signs(log)
+    as_signed, _ = missed(replace(log, torque=log.torque * signs))
+    # Where its torque alone would be reversed as well, either is a change: the better one is made.
+    most = SURELY if signs[model.jnt_dofadr[best]] < 0.0 else 0.5 * (1.0 + GAINED)
+    left, few = found[best]
+    return (best, turned(best)) if few and left < most * as_signed else None
 
 
 def _looked(log: Log) -> range:

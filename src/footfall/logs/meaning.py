@@ -177,7 +177,8 @@ def _put_sensor(found: Meanings, own: list[str], name: str, robot: Robot, feet: 
             return True
         return False
     quaternion = have & {"orientation", "quat", "quaternion", "rotation", "rot"} or last in ("qw", "qx", "qy", "qz")
-    if axis is not None and (have & GYRO or "angular" in have) and "acceleration" not in have:
+    turning = have & GYRO or "angular" in have or ("ang" in have and have & {"vel", "velocity", "rate"})
+    if axis is not None and turning and "acceleration" not in have:
         kind, place = "gyro", axis
     elif axis is not None and have & ACCEL and "angular" not in have:
         kind, place = "accel", axis
@@ -196,12 +197,36 @@ def _put_sensor(found: Meanings, own: list[str], name: str, robot: Robot, feet: 
     return True
 
 
+def _put_coordinates(found: Meanings, have: set[str], names: Sequence[str], robot: Robot) -> bool:
+    """Enter all coordinates or velocities of the model, as MuJoCo orders them; False if they are not."""
+    model = robot.model
+    places, velocities = (
+        ("qpos" in have, len(names)) == (True, model.nq),
+        ("qvel" in have, len(names)) == (True, model.nv),
+    )
+    if not (places or velocities) or model.jnt_type[0] != FREE:
+        return False
+    for joint in scalar_joints(robot):
+        at = model.jnt_qposadr[joint] if places else model.jnt_dofadr[joint]
+        found.put("position" if places else "velocity", joint, names[at])
+    for axis in range(3):
+        found.put("base position" if places else "base velocity", axis, names[axis])
+    for part in range(4 if places else 0):
+        found.put("base attitude", part, names[3 + part])
+    found.done.append(
+        f"'{names[0]}' ... taken to be the {'coordinates' if places else 'velocities'} of the model in turn"
+    )
+    return True
+
+
 def _put_numbered(found: Meanings, key: Sequence[str], group: Mapping[int, str], robot: Robot) -> None:
     """Enter numbered channels, if there are as many as motors, hinges and slides, or feet of the robot."""
     have = set(key)
     order = next((own for own in (driven_joints(robot), scalar_joints(robot)) if len(own) == len(group)), None)
     quantity = _quantity(have)
     names = [group[number] for number in sorted(group)]
+    if _put_coordinates(found, have, names, robot):
+        return
     if len(group) == len(robot.feet) and have & {"force", "foot", "feet", "forces", "contact"} and quantity is None:
         for f, name in enumerate(names):
             found.put("foot force", (f, 2), name)

@@ -26,7 +26,7 @@ from footfall.errors import FootfallError, did_you_mean, optional_package, warn
 from footfall.files.channels import Channel, read_channels
 from footfall.files.stamps import at_times, stamps_of
 from footfall.given_numbers import Positive
-from footfall.logs.dynamics import close_loops, torque_signs, torques_compared, undetermined
+from footfall.logs.dynamics import close_loops, reversed_joint, torque_signs, torques_compared, undetermined
 from footfall.logs.log import (
     LONGEST_DELAY,
     NEAR_FACTOR,
@@ -49,6 +49,8 @@ from footfall.standing import lowest_places
 
 GRAVITY = 9.81  # m/s2
 DEGREES = np.pi / 180.0
+#: Units of torques by their number in a N m.
+SMALLER = {1e3: "N mm", 1e2: "N cm"}
 #: Largest reading of a real joint beyond its limits, rad, due to its stops and its encoder.
 BEYOND = 0.1
 #: Least correlation from which a factor or a delay is taken.
@@ -145,6 +147,11 @@ class _Reading:
         self.said.append(f"{leading}s come with {stamps}" + ("" if stamps.even else "; resampled by their stamps"))
         if stamps.gaps:
             warn(f"{self.source} has {stamps}; what lies in a gap is made up")
+        measured = (own for kind, own in self.found.found.items() if not kind.startswith(("command", "control")))
+        others = {name: stamps_of(self.channels[name].time) for own in measured for name in own.values()}
+        longest = max(others, key=lambda name: others[name].longest if others[name].gaps else 0.0)
+        if others[longest].gaps and others[longest].longest > stamps.longest:
+            warn(f"{self.source}: '{longest}' has {others[longest]}; what lies in a gap is made up")
         self.time = np.arange(begin, end + 1e-9, 1.0 / stamps.rate)
         for kind, places in self.found.found.items():
             self.series[kind] = {}
@@ -212,9 +219,7 @@ class _Reading:
                 continue
             name = self.robot.joint_names[joint]
             if self._within(joint, -position.values) > 0.95:
-                self.said.append(f"'{name}' is inside its limits with the other sign alone: reversed")
-                for one in self.of_joint(joint):
-                    one.scale(-1.0)
+                self._reverse(joint, "is inside its limits with the other sign alone: reversed")
                 continue
             warn(
                 f"{self.source}: joint '{name}' is outside its limits in most samples: an offset (offsets=), or "
@@ -370,7 +375,11 @@ class _Reading:
             qvel[:, dof] = rate_of(one.values, self.time) if own is None else own.values
         for joint, one in self.series.get("torque", {}).items():
             torque[:, model.jnt_dofadr[joint]] = one.values
-        still = [robot.joint_names[j] for j in scalar_joints(robot) if not logged[model.jnt_dofadr[j]]]
+        still = [
+            name
+            for j, name in enumerate(robot.joint_names)
+            if not logged[model.jnt_dofadr[j]] and model.jnt_type[j] != FREE
+        ]
         free = ~logged & np.array([model.jnt_type[j] != FREE for j in model.dof_jntid])
         position = self.vector("base position", 3)
         if model.njnt and model.jnt_type[0] == FREE and self.attitude is not None:
@@ -418,8 +427,29 @@ class _Reading:
         )  # fmt: skip
         return self._with_torques(found)
 
+    def _with_signs(self, log: Log) -> Log:
+        """The log with joints reversed that the model turns the other way, as far as their limits and torques tell."""
+        own = self.series.get("position", {})
+        able = [j for j in self.series.get("torque", {}) if j in own and self._within(j, -own[j].values) > 0.95]
+        while (found := reversed_joint(log, able)) is not None:
+            joint, log = found
+            able.remove(joint)
+            self._reverse(joint, "turns the other way, by inverse dynamics: reversed")
+            column = next((i for i, j in enumerate(driven_joints(self.robot)) if j == joint), None)
+            if log.control is not None and column is not None:
+                sign = np.where(np.arange(log.control.shape[1]) == column, -1.0, 1.0)
+                log = replace(log, control=log.control * sign)
+            log = replace(log, matches=self._matches(), said=tuple(self.said))
+        return log
+
+    def _reverse(self, joint: int, why: str) -> None:
+        self.said.append(f"'{self.robot.joint_names[joint]}' {why}")
+        for one in self.of_joint(joint):
+            one.scale(-1.0)
+
     def _with_torques(self, log: Log) -> Log:
         """The log with torques in sign and time as its motion needs; a factor that it implies is noted."""
+        log = self._with_signs(log)
         signs, torques = torque_signs(log), self.series.get("torque", {})
         reversed_ = [j for j in torques if signs[self.robot.model.jnt_dofadr[j]] < 0.0]
         for joint in reversed_:
@@ -428,6 +458,12 @@ class _Reading:
             which = shortened([self.robot.joint_names[j] for j in reversed_])
             log = self._corrected(log, f"torques of {which} have the other sign, by inverse dynamics: reversed")
         factor, delay, _ = torques_compared(log)
+        unit = next((one for one in SMALLER if abs(factor / one - 1.0) < NEAR_FACTOR), 1.0)
+        if unit != 1.0:
+            for one in torques.values():
+                one.scale(1.0 / unit)
+            said = f"torques are {factor:.3g} times what the motion needs: taken to be in {SMALLER[unit]}"
+            log, factor = self._corrected(log, said), factor / unit
         if abs(np.log(factor)) > NEAR_FACTOR:
             warn(
                 f"{self.source}: torques are {factor:.3g} times what the motion needs: are they in N m, at the joints "
