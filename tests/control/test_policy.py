@@ -242,6 +242,12 @@ def test_a_policy_says_itself_what_it_observes_and_is_refused_for_what_is_not_kn
         Policy(write_linear(tmp_path / "policy.onnx", np.zeros((6, 6)), np.zeros(6), said))
 
 
+def test_a_policy_of_several_observations_at_once_is_refused(servos, tmp_path):
+    file = write_linear(tmp_path / "policy.onnx", np.zeros((12, 6)), np.zeros(6), batch=5)
+    with pytest.raises(ControllerError, match=r"an input of shape \[5, 12\], and not one observation, \[1, n\]"):
+        Policy(file, contract=contract()).fit(servos)
+
+
 def test_a_contract_of_ones_own_stands_whatever_the_policy_says(servos, tmp_path):
     said = {
         "joint_names": ",".join(reversed(JOINTS)),

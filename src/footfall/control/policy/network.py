@@ -56,6 +56,8 @@ def _onnx(path: Path) -> Network:
         more = inputs[1]
         raise ControllerError(f"'{path}' also wants '{more.name}' {more.shape}: a memory is kept in TorchScript alone")
     first, named = inputs[0], [one.name for one in outputs]
+    if len(first.shape) != 2 or (isinstance(first.shape[0], int) and first.shape[0] != 1):
+        raise ControllerError(f"'{path}' takes an input of shape {first.shape}, and not one observation, [1, n]")
     answer = next((name for name in ACTIONS if name in named), named[0])
 
     def evaluate(observations: np.ndarray) -> np.ndarray:
