@@ -334,7 +334,7 @@ def test_a_damaged_file_is_refused(tmp_path):
         ({"parts": ["phase-cos"]}, "no .clock."),
         ({"joints": "sideways"}, "breadth-first"),
         ({"joints": ["left_knee"]}, "no joint is called 'left_knee'"),
-        ({"control_dt": 0.0}, "must be positive"),
+        ({"control_dt": 0.0}, "must be a number > 0"),
         ({"controldt": 0.1}, "did you mean 'control_dt'"),
         ({"action": {"scale": [1.0, 2.0]}}, "2 numbers, and there are 6"),
         ({"action": {"scales": 1.0}}, "did you mean 'scale'"),
