@@ -13,7 +13,6 @@ from typing import Annotated, Any, NamedTuple
 
 import mujoco
 import numpy as np
-from numpy.polynomial.polynomial import polyder, polyval
 
 from footfall.compiled import inlined
 from footfall.control.senses import Senses, Tree, translation, tree_of, write_place
@@ -23,7 +22,7 @@ from footfall.kinds import Float, IntMatrix, Ints, Matrix, Named, Tensor, Vector
 from footfall.robot import Robot
 from footfall.robot.model import FREE
 from footfall.solve.dense import cholesky, cholesky_solve
-from footfall.standing import jacobian_at, place_on
+from footfall.standing import loop_rows
 
 CONNECT, TIE = int(mujoco.mjtEq.mjEQ_CONNECT), int(mujoco.mjtEq.mjEQ_JOINT)
 #: Regularisation of J^T J where a loop leaves a joint free, such as the spin of a rod; rows are in m per rad.
@@ -48,6 +47,7 @@ class Linkage(NamedTuple):
     """The constraints between the joints of a robot's legs, R rows, and the room to solve them."""
 
     sprung: int  # 1 where springs carry joints without a motor
+    equality: Ints  # numbers of MuJoCo's equalities for them
     body: Ints  # (2L,) of both ends of each loop
     anchor: Matrix  # (2L, 3) m, body frame
     tree: Tree  # with the ends as contact points
@@ -89,7 +89,7 @@ def linkage_of(robot: Robot, motors: np.ndarray, purpose: str) -> Linkage:
     single = (model.jnt_stiffness > 0) & (model.jnt_type != FREE)
     sprung = np.isin(np.arange(model.nv), model.jnt_dofadr[single])
     moved[dofs] = False
-    dependent = np.union1d(np.flatnonzero(moved & ~sprung), follow).astype(np.int64)
+    dependent = np.union1d(np.flatnonzero(moved & ~sprung), list(follow.values())).astype(np.int64)
     nv, ny, nd, rows = model.nv, len(dofs), len(dependent), 3 * len(loops) + len(ties.dof)
     span = np.zeros((nv, ny))
     span[dofs, np.arange(ny)] = 1.0
@@ -98,6 +98,7 @@ def linkage_of(robot: Robot, motors: np.ndarray, purpose: str) -> Linkage:
         Linkage,
         sizes,
         sprung=int(bool(sprung[limp].any())),
+        equality=np.array([*loops, *follow], dtype=np.int64),
         body=ends,
         anchor=model.eq_data[loops, :6].reshape(-1, 3).copy(),
         tree=tree,
@@ -109,13 +110,14 @@ def linkage_of(robot: Robot, motors: np.ndarray, purpose: str) -> Linkage:
     )
 
 
-def _ties(robot: Robot, of_legs: np.ndarray, dofs: np.ndarray, purpose: str) -> tuple[Ties, list[int]]:
-    """The ties of joints of the legs, and the degrees of freedom that follow by them; an error for other ties.
+def _ties(robot: Robot, of_legs: np.ndarray, dofs: np.ndarray, purpose: str) -> tuple[Ties, dict[int, int]]:
+    """The ties of joints of the legs, and the degree of freedom that follows by each of these equalities of MuJoCo; an
+    error for other ties.
 
     ``of_legs`` (nv,) tells which coordinates move a foot, ``dofs`` which are the base's or have a motor.
     """
     model = robot.model
-    found, follow = [], []
+    follow = {}
     for i in np.flatnonzero((model.eq_type == TIE) & (model.eq_active0 != 0)):
         joints = [int(j) for j in (model.eq_obj1id[i], model.eq_obj2id[i]) if j >= 0]
         own = model.jnt_dofadr[joints]
@@ -128,17 +130,17 @@ def _ties(robot: Robot, of_legs: np.ndarray, dofs: np.ndarray, purpose: str) -> 
             raise ControllerError(
                 f"{purpose} needs one motor for tied joints of a leg: of {names} ({robot.name}) {why}"
             )
-        follow += loose
-        found.append((joints, model.eq_data[i, :5]))
-    pairs = np.array([[joints[0], joints[-1]] for joints, _ in found], dtype=np.int64).reshape(-1, 2)
-    held = np.array([len(joints) == 1 for joints, _ in found], dtype=bool)
+        follow[int(i)] = loose[0]
+    tied = list(follow)
+    first, second = model.eq_obj1id[tied], model.eq_obj2id[tied]
+    pairs = np.column_stack([first, np.where(second < 0, first, second)])
     ties = Ties(
         dof=model.jnt_dofadr[pairs].astype(np.int64),
         place=model.jnt_qposadr[pairs].astype(np.int64),
         rest=model.qpos0[model.jnt_qposadr[pairs]],
-        polynomial=np.array([own for _, own in found], dtype=float).reshape(-1, 5),
+        polynomial=model.eq_data[tied, :5].copy(),
     )
-    ties.dof[held, 1] = -1
+    ties.dof[second < 0, 1] = -1
     return ties, follow
 
 
@@ -153,25 +155,14 @@ def own_copy(linkage: Linkage) -> Linkage:
 def follow_motors(linkage: Linkage, data: mujoco.MjData) -> tuple[np.ndarray, np.ndarray]:
     """S (nv, ny) in a pose, and the change (nv,) that closes the gaps of loops and ties there."""
     span, closing = linkage.span.copy(), np.zeros(data.model.nv)
-    J, error = np.zeros_like(linkage.rows), np.zeros(len(linkage.rows))
-    if not error.size:
-        return span, closing
-    for k, (body, anchor) in enumerate(zip(linkage.body, linkage.anchor, strict=True)):
-        at, sign, rows = place_on(data, body, anchor), 1.0 - 2.0 * (k % 2), slice(3 * (k // 2), 3 * (k // 2) + 3)
-        J[rows] += sign * jacobian_at(data, body, at)[:3]
-        error[rows] += sign * at
-    ties, first = linkage.ties, 3 * len(linkage.body) // 2
-    for t, (dof, polynomial) in enumerate(zip(ties.dof, ties.polynomial, strict=True)):
-        leads, follows = data.qpos[ties.place[t, 1]] - ties.rest[t, 1], data.qpos[ties.place[t, 0]] - ties.rest[t, 0]
-        held = dof[1] < 0
-        J[first + t, dof[0]] = 1.0
-        error[first + t] = follows - (polynomial[0] if held else polyval(leads, polynomial))
-        if not held:
-            J[first + t, dof[1]] = -polyval(leads, polyder(polynomial))
-    G = J[:, linkage.dependent]
-    inverse = np.linalg.solve(G.T @ G + LOOSE * np.eye(G.shape[1]), G.T)
-    span[linkage.dependent] = -inverse @ J[:, linkage.dofs]
-    closing[linkage.dependent] = -inverse @ error
+    if linkage.equality.size:
+        mujoco.mj_makeConstraint(data.model, data)
+        own = np.isin(data.efc_id[: data.ne], linkage.equality)
+        J, error = loop_rows(data)[own], data.efc_pos[: data.ne][own]
+        G = J[:, linkage.dependent]
+        inverse = np.linalg.solve(G.T @ G + LOOSE * np.eye(G.shape[1]), G.T)
+        span[linkage.dependent] = -inverse @ J[:, linkage.dofs]
+        closing[linkage.dependent] = -inverse @ error
     return span, closing
 
 
