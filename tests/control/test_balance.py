@@ -238,7 +238,7 @@ def test_too_large_a_push_ends_in_a_fall_that_is_told(biped):
     assert rec.failure is None
     assert kinds(rec)[0] == "infeasible" and kinds(rec).count("fallen") == 1
     fallen = next(warning for warning in rec.info["warnings"] if warning["kind"] == "fallen")
-    assert "infeasible since" in fallen["message"]
+    assert "before: infeasible from" in fallen["message"]
     told = rec.summary()
     # two thirds of the height come before the half at which motors are switched off
     assert told["fell"] and 0.2 < told["fell_at_s"] <= fallen["time"]

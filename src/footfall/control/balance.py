@@ -33,13 +33,12 @@ from footfall.control.contact_forces import (
     place_contacts,
 )
 from footfall.control.inside import (
-    CALM,
-    Episode,
+    INFEASIBLE,
+    UNSOLVED,
     EpisodeLog,
     Inside,
     empty_log,
     limit_torques,
-    saturation,
     see_episode,
     see_fall,
 )
@@ -69,55 +68,12 @@ from footfall.solve.dense import copy
 
 
 class Wanted(NamedTuple):
-    """A reference at one time, world frame."""
+    """A reference at one time, world frame; or the motion from one to another."""
 
     com: Annotated[Vector, 3]  # m
     velocity: Annotated[Vector, 3]  # m/s
     orientation: Annotated[Matrix, 3, 3]  # of the trunk
     spin: Annotated[Vector, 3]  # rad/s
-
-
-class Reference:
-    """A motion relative to the start: ``com`` (m) and ``orientation`` (rotation vector, rad), functions of time (s).
-
-    Either may be None for no motion. Velocities are differences over two periods ``dt`` (s), over one at the start:
-    both functions are called once per instant, and never for times before the start.
-    """
-
-    def __init__(
-        self, com: Callable[[float], Any] | None, orientation: Callable[[float], Any] | None, dt: float
-    ) -> None:
-        self._given, self._dt = (("com", com), ("orientation", orientation)), dt
-        self._start = zeros(Wanted, {})
-        self._around: list[list[np.ndarray]] = []  # what the functions gave a period before, now and a period after
-
-    def at(self, time: float, start: Wanted) -> Wanted:
-        """The reference at a time; ``start`` is the robot's place and orientation at the first call."""
-        if self._around:
-            self._around = [*self._around[1:], self._asked(time + self._dt)]
-        else:
-            self._start = Wanted(*(one.copy() for one in start))
-            now = self._asked(time)
-            self._around = [now, now, self._asked(time + self._dt)]
-        before, now, after = self._around
-        between = self._dt if before is now else 2.0 * self._dt
-        first, middle, last = (rotation_matrix(one[1]) for one in self._around)
-        return Wanted(
-            com=self._start.com + now[0],
-            velocity=(after[0] - before[0]) / between,
-            orientation=middle @ self._start.orientation,
-            spin=rotation_vector(last @ first.T) / between,
-        )
-
-    def _asked(self, time: float) -> list[np.ndarray]:
-        return [np.zeros(3) if moves is None else _three(name, moves, time) for name, moves in self._given]
-
-
-def _three(name: str, function: Callable[[float], Any], time: float) -> np.ndarray:
-    values = np.asarray(function(time), dtype=float)
-    if values.shape != (3,) or not np.isfinite(values).all():
-        raise ControllerError(f"the reference {name} gave {values} at t = {time:.6g} s, not three finite numbers")
-    return values
 
 
 class Gains(NamedTuple):
@@ -157,7 +113,9 @@ class Balancer(NamedTuple):
     gains: Gains
     drives: Drives
     contacts: ContactPlaces
-    wanted: Wanted
+    start: Wanted  # the robot's place and orientation at the first call
+    moves: Wanted  # the reference since then, which a function in Python may write
+    wanted: Wanted  # both together
     problem: ForceProblem
     watched: Watched
     unloaded: Unloaded
@@ -170,8 +128,6 @@ class Balancer(NamedTuple):
     wrench: Annotated[Vector, 6]  # N and N m, desired
 
 
-#: Kinds of episodes that are reported.
-UNSOLVED, INFEASIBLE, SATURATED, FALLEN, KINDS = 0, 1, 2, 3, 4
 #: Largest missing part of a wrench, as a share of the weight (force) or of weight times height (moment), not reported.
 MISSED = 0.01
 
@@ -187,9 +143,21 @@ def balance_tick(balance: Balancer, time: Float, ctrl: Vector) -> Int:
 
 
 @inlined
+def add_motion(start: Wanted, moves: Wanted, wanted: Wanted) -> None:
+    """Write what is wanted: the reference ``moves`` the centre of mass and turns the trunk from its ``start``."""
+    for c in range(3):
+        wanted.com[c] = start.com[c] + moves.com[c]
+        wanted.velocity[c], wanted.spin[c] = moves.velocity[c], moves.spin[c]
+        for k in range(3):
+            wanted.orientation[c, k] = 0.0
+            for i in range(3):
+                wanted.orientation[c, k] += moves.orientation[c, i] * start.orientation[i, k]
+
+
+@inlined
 def see_balance(balance: Balancer, time: Float) -> None:
     """Read the state; the pose at the first call is the one to keep."""
-    senses, contacts, watched, wanted = balance.senses, balance.contacts, balance.watched, balance.wanted
+    senses, contacts, watched, start = balance.senses, balance.contacts, balance.watched, balance.start
     place_contacts(senses, contacts)
     com, trunk = senses.subtree_com[balance.tree.root], senses.xmat[balance.tree.root]
     height = -math.inf
@@ -202,20 +170,21 @@ def see_balance(balance: Balancer, time: Float) -> None:
         for p in range(senses.gap.size):
             drop = min(drop, senses.gap[p])
         for c in range(3):
-            wanted.com[c] = com[c]
+            start.com[c] = com[c]
             for k in range(3):
-                wanted.orientation[c, k] = trunk[3 * c + k]
-        wanted.com[2] -= max(0.0, drop)
+                start.orientation[c, k] = trunk[3 * c + k]
+        start.com[2] -= max(0.0, drop)
         begin_unloaded(balance.unloaded, senses)
         watched.begun[0], watched.height[0] = 1, height
     else:
         program = balance.problem.program
         feel_bearing(balance.unloaded, senses, balance.gains.weight[2], program.lower, program.upper)
+    add_motion(start, balance.moves, balance.wanted)
     upright = 0.0  # cosine of the trunk's tilt: the vertical in its frame, as it is and as it is wanted
     for k in range(3):
-        upright += wanted.orientation[2, k] * trunk[6 + k]
+        upright += balance.wanted.orientation[2, k] * trunk[6 + k]
     tilt = math.acos(min(1.0, max(-1.0, upright)))
-    see_fall(balance.log, watched.fallen, time, FALLEN, height, watched.height[0], tilt)
+    see_fall(balance.log, watched.fallen, time, height, watched.height[0], tilt)
 
 
 @inlined
@@ -290,7 +259,7 @@ def balance_controls(balance: Balancer, time: Float, ctrl: Vector) -> None:
             for c in range(3):
                 problem.force[p, c] = 0.0
     else:
-        limit_torques(drives, torque, balance.senses, balance.log, time, SATURATED)
+        limit_torques(drives, torque, balance.senses, balance.log, time)
     write_controls(drives, torque, balance.senses.qpos, balance.senses.qvel, ctrl)
     signals = balance.signals
     for p in range(problem.force.shape[0]):
@@ -369,86 +338,77 @@ class Balance:
     def __str__(self) -> str:
         return described(self, "balance")
 
-    def start(self, robot: Robot, ground: Ground, dt: float) -> Balancing | LedBalancing:
-        balancing = Balancing(self, robot, ground, dt)
-        if self.com is None and self.orientation is None:
-            return balancing
-        return LedBalancing(balancing, Reference(self.com, self.orientation, dt))
-
-
-class Balancing(Inside):
-    """A running balance controller of one robot, inside the compiled loop."""
-
-    def __init__(self, options: Balance, robot: Robot, ground: Ground, dt: float) -> None:
-        model = robot.model
-        if not model.nu:
+    def start(self, robot: Robot, ground: Ground, dt: float) -> Inside | LedBalancing:
+        if not robot.model.nu:
             raise ControllerError(f"balance: {robot.name} has no motors")
-        driving = drives(robot, "balance")
-        count = robot.point_count
-        tree = tree_of(model, int(model.body_rootid[robot.point_body[0]]), robot.point_body.tolist())
-        linkage = linkage_of(robot, driving.dof.astype(np.int64), "balance")
-        _refuse_limp_joints(robot, linkage, np.logical_or.reduce(tree.moves))
-        size = size_of(robot, count)
-        self._robot = robot
-        self.memory = zeros(
-            Balancer,
-            {"nv": model.nv, "nu": model.nu},
-            senses=no_senses(),
-            signals=zeros(BalanceSignals, {"P": count}),
-            tree=tree,
-            linkage=own_copy(linkage),
-            gains=gains(options, size),
-            drives=driving,
-            contacts=contact_places(robot, ground),
-            wanted=zeros(Wanted, {}),
-            problem=force_problem(
-                count,
-                ground.dynamic_friction if options.friction is None else options.friction,
-                sides=options.sides,
-                minimum=least_force(size) if options.floor is None else options.floor,
-            ),
-            watched=zeros(Watched, {}),
-            unloaded=unloaded(robot, tree, driving, math.sqrt(size.rate), size.height, dt, options.hold_limbs),
-            log=empty_log(KINDS, ROOM),
-        )
-        super().__init__(balance_tick, self.memory)
+        balancing = Inside(balance_tick, _balancer(self, robot, ground, dt), robot)
+        return balancing if self.com is None and self.orientation is None else LedBalancing(balancing, self, dt)
 
-    def describe(self, one: Episode, before: list[Episode]) -> tuple[str, str]:
-        """Kind and sentence of an episode, with the last one of those ``before`` a fall as its cause."""
-        kind, details = one.kind, one.details
-        if kind == UNSOLVED:
-            return "unsolved", "the solver gave no contact forces, those before are kept"
-        if kind == INFEASIBLE:
-            return (
-                "infeasible",
-                f"the contacts cannot give the desired wrench: {details[0]:.3g} N and {details[1]:.3g} N m short",
-            )
-        if kind == SATURATED:
-            return saturation(self._robot, details)
-        causes = [cause for cause in before if cause.kind == INFEASIBLE]
-        # the first of those that lasted until the fall
-        causes = [cause for cause in causes if one.start - cause.last <= CALM] or causes[-1:]
-        why = f"; infeasible since {causes[0].start:.4g} s" if causes else ""
-        return "fallen", f"the centre of mass is {details[1]:.3g} m high, motors off{why}"
+
+def _balancer(options: Balance, robot: Robot, ground: Ground, dt: float) -> Balancer:
+    """All that balance control of this robot works with, without senses."""
+    model, count, driving = robot.model, robot.point_count, drives(robot, "balance")
+    tree = tree_of(model, int(model.body_rootid[robot.point_body[0]]), robot.point_body.tolist())
+    linkage = linkage_of(robot, driving.dof.astype(np.int64), "balance")
+    _refuse_limp_joints(robot, linkage, np.logical_or.reduce(tree.moves))
+    size = size_of(robot, count)
+    return zeros(
+        Balancer,
+        {"nv": model.nv, "nu": model.nu},
+        senses=no_senses(),
+        signals=zeros(BalanceSignals, {"P": count}),
+        tree=tree,
+        linkage=own_copy(linkage),
+        gains=gains(options, size),
+        drives=driving,
+        contacts=contact_places(robot, ground),
+        start=zeros(Wanted, {}),
+        moves=zeros(Wanted, {}, orientation=np.eye(3)),
+        wanted=zeros(Wanted, {}),
+        problem=force_problem(
+            count,
+            ground.dynamic_friction if options.friction is None else options.friction,
+            sides=options.sides,
+            minimum=least_force(size) if options.floor is None else options.floor,
+        ),
+        watched=zeros(Watched, {}),
+        unloaded=unloaded(robot, tree, driving, math.sqrt(size.rate), size.height, dt, options.hold_limbs),
+        log=empty_log(ROOM),
+    )
 
 
 class LedBalancing:
-    """Balance control with a reference that is a Python function."""
+    """Balance control with a reference: ``com`` and ``orientation`` of the options, functions of time in Python.
 
-    def __init__(self, inner: Balancing, reference: Reference) -> None:
-        self._inner, self._reference = inner, reference
+    Velocities are differences over two periods ``dt`` (s), over one at the start: both functions are called once per
+    instant, and never for times before the start.
+    """
+
+    def __init__(self, inner: Inside, options: Balance, dt: float) -> None:
+        self._inner, self._dt = inner, dt
+        self._given = (("com", options.com), ("orientation", options.orientation))
+        self._around: list[list[np.ndarray]] = []  # what the functions gave a period before, now and a period after
         self.signals, self.warnings = inner.signals, inner.warnings
 
     def __call__(self, time: float, state: Observation) -> np.ndarray:
-        memory, place = self._inner.memory, self._inner.see(state)
-        see_balance(place, time)
-        if not memory.watched.fallen[0]:
-            for now, goal in zip(memory.wanted, self._reference.at(time, memory.wanted), strict=True):
-                now[:] = goal
-            balance_torques(place, time)
-        ctrl = np.zeros(len(memory.motor_torque))
-        balance_controls(place, time, ctrl)
-        return ctrl
+        past = self._around[1:] or [self._asked(time)] * 2
+        before, now, after = self._around = [*past, self._asked(time + self._dt)]
+        between = self._dt if before is now else 2.0 * self._dt
+        first, middle, last = (rotation_matrix(turn) for _, turn in self._around)
+        moves = self._inner.memory.moves
+        moves.com[:], moves.velocity[:] = now[0], (after[0] - before[0]) / between
+        moves.orientation[:], moves.spin[:] = middle, rotation_vector(last @ first.T) / between
+        return self._inner(time, state)
+
+    def _asked(self, time: float) -> list[np.ndarray]:
+        return [np.zeros(3) if moves is None else _three(name, moves, time) for name, moves in self._given]
+
+
+def _three(name: str, function: Callable[[float], Any], time: float) -> np.ndarray:
+    values = np.asarray(function(time), dtype=float)
+    if values.shape != (3,) or not np.isfinite(values).all():
+        raise ControllerError(f"the reference {name} gave {values} at t = {time:.6g} s, not three finite numbers")
+    return values
 
 
 def _refuse_limp_joints(robot: Robot, linkage: Linkage, moves: np.ndarray) -> None:

@@ -20,14 +20,7 @@ from footfall.arguments import public
 from footfall.compiled import inlined
 from footfall.control.contact_forces import ContactPlaces, contact_places, place_contacts
 from footfall.control.follow_reference import MotionReference, MotionTable, moment_at
-from footfall.control.inside import (
-    Episode,
-    EpisodeLog,
-    Inside,
-    empty_log,
-    see_episode,
-    see_fall,
-)
+from footfall.control.inside import UNSOLVED, EpisodeLog, Inside, empty_log, see_episode, see_fall
 from footfall.control.senses import Senses, critical_gains, no_senses, rotation_between
 from footfall.control.whole_body import (
     COM,
@@ -95,8 +88,6 @@ class Follower(NamedTuple):
     log: EpisodeLog
 
 
-#: Kinds of episodes that are reported.
-UNSOLVED, FALLEN, KINDS = 0, 1, 2
 #: Weights of the accelerations of points that stand and that swing, 1/(m/s2)^2.
 STANCE_WEIGHT, SWING_WEIGHT = 1000.0, 30.0
 # Lengths are in heights h of the centre of mass, rates in sqrt(g / h), times in sqrt(h / g): so they hold for any
@@ -138,7 +129,7 @@ def follow_tick(follow: Follower, time: Float, ctrl: Vector) -> Int:
     report(follow)
     height = follow.table.moment.com[0, 2]
     tall = height + follow.signals.com_error[2]
-    see_fall(follow.log, follow.fallen, time, FALLEN, tall, height, follow.signals.tilt_error[0])
+    see_fall(follow.log, follow.fallen, time, tall, height, follow.signals.tilt_error[0])
     torque = follow.motor_torque
     for k in range(follow.helping.size):
         torque[follow.helping[k]] = 0.0
@@ -336,8 +327,10 @@ class Follow:
         """The first sample of the motion, on the ground."""
         return _start(self.reference(robot), robot, ground)[:2]
 
-    def start(self, robot: Robot, ground: Ground, dt: float) -> Following:
-        return Following(self, robot, ground)
+    def start(self, robot: Robot, ground: Ground, dt: float) -> Inside:
+        if not robot.model.nu:
+            raise ControllerError(f"follow needs motors, and {robot.name} has none")
+        return Inside(follow_tick, _follower(self, robot, ground), robot)
 
 
 @lru_cache(maxsize=4)
@@ -361,56 +354,43 @@ def _start(reference: MotionReference, robot: Robot, ground: Ground) -> tuple[np
     return placed, moment.qvel.copy(), lift
 
 
-class Following(Inside):
-    """A running controller that follows a motion, inside the compiled loop."""
+def _follower(options: Follow, robot: Robot, ground: Ground) -> Follower:
+    """All that following the motion works with, without senses."""
+    reference, driving = options.reference(robot), drives(robot, "follow")
+    friction = FRICTION_USED * ground.dynamic_friction if options.friction is None else options.friction
+    body, sizes = body_on_points(robot, driving, friction, "follow"), _sizes(reference, robot, ground)
+    helping = np.array([1.0, 1.0, 1.0, *[(HELP_ARM * sizes.height) ** -2] * 3])
+    body.force_weight[:] = FORCE_WEIGHT / sizes.weight**2
+    body.help_weight[:] = options.help_weight / sizes.weight**2 * helping
+    body.weight[COM:TURN] = COM_WEIGHT
+    body.weight[TURN:CONTACTS] = TRUNK_WEIGHT * sizes.height**2 if sizes.free_root else 0.0
+    body.joint_weight[:] = JOINT_WEIGHT * sizes.height**2
+    lengths = {"P": robot.point_count, "F": len(robot.feet), "nd": len(body.driven), "nu": robot.model.nu}
+    return zeros(
+        Follower,
+        lengths,
+        senses=no_senses(),
+        signals=zeros(FollowSignals, lengths),
+        body=body,
+        contacts=contact_places(robot, ground),
+        table=reference.table,
+        sizes=sizes,
+        drives=driving,
+        own=np.flatnonzero(~robot.root_motors),
+        helping=np.flatnonzero(robot.root_motors),
+        foot=np.array(robot.point_foot, dtype=np.int64),
+        point_radius=np.array(robot.point_radius, dtype=float),
+        log=empty_log(ROOM),
+    )
 
-    def __init__(self, options: Follow, robot: Robot, ground: Ground) -> None:
-        model = robot.model
-        if not model.nu:
-            raise ControllerError(f"follow needs motors, and {robot.name} has none")
-        self._reference = options.reference(robot)
-        friction = FRICTION_USED * ground.dynamic_friction if options.friction is None else options.friction
-        driving = drives(robot, "follow")
-        body = body_on_points(robot, driving, friction, "follow")
-        sizes = self._sizes(robot, ground)
-        helping = np.array([1.0, 1.0, 1.0, *[(HELP_ARM * sizes.height) ** -2] * 3])
-        body.force_weight[:] = FORCE_WEIGHT / sizes.weight**2
-        body.help_weight[:] = options.help_weight / sizes.weight**2 * helping
-        body.weight[COM:TURN] = COM_WEIGHT
-        body.weight[TURN:CONTACTS] = TRUNK_WEIGHT * sizes.height**2 if sizes.free_root else 0.0
-        body.joint_weight[:] = JOINT_WEIGHT * sizes.height**2
-        lengths = {"P": robot.point_count, "F": len(robot.feet), "nd": len(body.driven), "nu": model.nu}
-        memory = zeros(
-            Follower,
-            lengths,
-            senses=no_senses(),
-            signals=zeros(FollowSignals, lengths),
-            body=body,
-            contacts=contact_places(robot, ground),
-            table=self._reference.table,
-            sizes=sizes,
-            drives=driving,
-            own=np.flatnonzero(~robot.root_motors),
-            helping=np.flatnonzero(robot.root_motors),
-            foot=np.array(robot.point_foot, dtype=np.int64),
-            point_radius=np.array(robot.point_radius, dtype=float),
-            log=empty_log(KINDS, ROOM),
-        )
-        super().__init__(follow_tick, memory)
 
-    def describe(self, one: Episode, before: list[Episode]) -> tuple[str, str]:
-        if one.kind == UNSOLVED:
-            return "unsolved", "no torques solve the whole-body problem, those before stay"
-        return "fallen", f"the trunk is {one.details[0]:.2f} rad off the motion, the mass {one.details[1]:.2f} m high"
-
-    def _sizes(self, robot: Robot, ground: Ground) -> Sizes:
-        model, reference = robot.model, self._reference
-        height = max(float(reference.at(0.0).com[0, 2]), 1e-3)
-        g = max(float(np.linalg.norm(robot.gravity)), 1e-9)
-        return Sizes(
-            height=height,
-            omega=math.sqrt(g / height),
-            weight=max(float(robot.weight), 1e-9),
-            lift=float(_start(reference, robot, ground)[2]),
-            free_root=int(bool(model.njnt and model.jnt_type[0] == FREE)),
-        )
+def _sizes(reference: MotionReference, robot: Robot, ground: Ground) -> Sizes:
+    height = max(float(reference.at(0.0).com[0, 2]), 1e-3)
+    g = max(float(np.linalg.norm(robot.gravity)), 1e-9)
+    return Sizes(
+        height=height,
+        omega=math.sqrt(g / height),
+        weight=max(float(robot.weight), 1e-9),
+        lift=float(_start(reference, robot, ground)[2]),
+        free_root=int(robot.model.njnt > 0 and robot.model.jnt_type[0] == FREE),
+    )

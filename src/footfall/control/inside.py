@@ -8,7 +8,7 @@ Conditions that come and go (a torque at its limit, a fall) are written into an 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Annotated, Any, NamedTuple
 
@@ -68,30 +68,24 @@ class Inside:
     """A running compiled controller: the loop calls ``tick(memory, time, ctrl)``.
 
     ``memory`` is a named tuple of arrays with a ``log``, and with ``senses`` (its inputs) and ``signals`` (arrays that
-    the run records), which are set here. ``signals`` is a named tuple of arrays, one for each signal, with their units;
-    a signal of ``scalars`` is one number.
+    the run records), which are set here. ``signals`` is a named tuple of arrays, one for each signal, with their units.
     """
 
-    def __init__(self, tick: Any, memory: Any, scalars: Sequence[str] = ()) -> None:
-        self._tick, self._memory, signals = tick, memory, memory.signals
+    def __init__(self, tick: Any, memory: Any, robot: Robot) -> None:
+        self._tick, self.memory, signals = tick, memory, memory.signals
         self.signals = {
-            name: Signal(values.reshape(()) if name in scalars else values, unit)
+            name: Signal(values, unit)
             for (name, unit), values in zip(units(type(signals)).items(), signals, strict=True)
         }
-        self.warnings = LoggedWarnings(memory.log, self.describe)
+        self.warnings = LoggedWarnings(memory.log, robot.actuator_names)
         self._gains = np.zeros(1)
-        self._place: ByReference | None = None
-
-    def describe(self, one: Episode, before: list[Episode]) -> tuple[str, str]:
-        """Kind and sentence of an episode, of which those ``before`` it may be causes."""
-        raise NotImplementedError
+        self._control: Any = None
 
     def join(self, senses: Senses) -> tuple[Any, np.ndarray]:
         """The function that the loop calls, and its gains, for a world with these senses."""
-        self._memory = self._memory._replace(senses=senses)
-        self._lay_out()
-        assert self._place is not None
-        return _pointer(self._tick, self._place._numba_type_), self._gains
+        self._lay_out(senses=senses)
+        self._control = _pointer(self._tick, self._place._numba_type_)
+        return self._control, self._gains
 
     def join_apart(self, view: View, data: mujoco.MjData) -> tuple[Any, np.ndarray]:
         """The same, for a world among many that is seen through a view on ``data``, which is kept."""
@@ -102,32 +96,27 @@ class Inside:
 
     def record_into(self, place: np.ndarray) -> None:
         """Write signals there from now on."""
-        now = self._memory.signals
+        now = self.memory.signals
         parts = np.split(place, np.cumsum([values.size for values in now])[:-1])
         views = [part.reshape(values.shape) for part, values in zip(parts, now, strict=True)]
-        self._memory = self._memory._replace(signals=type(now)(*views))
-        self._lay_out()
+        self._lay_out(signals=type(now)(*views))
 
-    def _lay_out(self) -> None:
-        self._place = ByReference(self._memory)
+    def _lay_out(self, **parts: Any) -> None:
+        """Replace these parts of the memory."""
+        self.memory = self.memory._replace(**parts)
+        self._place = ByReference(self.memory)
         self._gains.view(np.int64)[0] = self._place.address
 
     def arrays(self) -> Iterator[tuple[str, np.ndarray]]:
         """All that it keeps from one call to the next, and constants, by name; not what it sees and reports."""
-        yield from _arrays(self._memory, "")
-
-    def see(self, state: Observation) -> ByReference:
-        """The memory, laid out for what a controller in Python sees."""
-        if self._place is None:
-            self.join(senses_of(state.data, state._points, state._contacts))
-        assert self._place is not None
-        return self._place
+        yield from _arrays(self.memory, "")
 
     def __call__(self, time: float, state: Observation) -> np.ndarray:
         """The controls (nu,), for whoever calls it from Python."""
+        if self._control is None:
+            self.join(senses_of(state.data, state._points, state._contacts))
         ctrl = np.zeros(state.robot.model.nu)
-        place = self.see(state)
-        _call(_pointer(self._tick, place._numba_type_), float(time), ctrl, self._gains)
+        _call(self._control, float(time), ctrl, self._gains)
         return ctrl
 
 
@@ -144,6 +133,20 @@ def _arrays(value: Any, name: str) -> Iterator[tuple[str, np.ndarray]]:
                 yield from _arrays(getattr(value, field), f"{name}.{field}")
 
 
+#: Names and sentences of what controllers report, in the order of the numbers below. ``worst`` and ``details`` are
+#: those of the episode, ``motor`` is the one whose number its details begin with.
+SENTENCES = {
+    "unsolved": "the quadratic program has no solution, that of before is kept",
+    "fallen": "fell, trunk {details[0]:.2f} rad off, mass {details[1]:.2f} m high",
+    "saturated": "motor '{motor}' is asked for {details[1]:.3g} N m and has {details[2]:.3g} N m",
+    "infeasible": "the contacts cannot give the desired wrench: {details[0]:.3g} N and {details[1]:.3g} N m short",
+    "late": "a foot came down {worst:.2f} s late",
+    "out of reach": "a foothold was needed {worst:.2f} m out of reach",
+    "stumbled": "a swinging foot met something and was lifted over it",
+}
+UNSOLVED, FALLEN, SATURATED, INFEASIBLE, LATE, OUT_OF_REACH, STUMBLED = range(7)
+#: s before a fall in which what happened may be its cause.
+RECENT = 2.5
 #: Shortest interval (s) between two episodes of a kind; closer ones are merged.
 CALM = 0.1
 
@@ -161,19 +164,9 @@ class EpisodeLog(NamedTuple):
     open: Ints  # (kinds,) the last episode of each kind, or -1
 
 
-class Episode(NamedTuple):
-    """One of them."""
-
-    kind: int
-    start: float
-    last: float
-    worst: float
-    details: list[float]
-
-
-def empty_log(kinds: int, room: int) -> EpisodeLog:
-    """A log for this many kinds of episodes, with room for this many episodes."""
-    return zeros(EpisodeLog, {"N": room}, open=np.full(kinds, -1, dtype=np.int64))
+def empty_log(room: int) -> EpisodeLog:
+    """A log with room for this many episodes."""
+    return zeros(EpisodeLog, {"N": room}, open=np.full(len(SENTENCES), -1, dtype=np.int64))
 
 
 @inlined
@@ -206,20 +199,20 @@ def see_episode(log: EpisodeLog, time: Float, kind: Int, size: Float) -> Int:
 
 
 @inlined
-def see_fall(log: EpisodeLog, flag: Ints, time: Float, kind: Int, height: Float, usual: Float, tilt: Float) -> None:
-    """Set ``flag`` (1,), and note as ``kind``, that a robot has fallen: its centre of mass is at ``height`` (m), of the
-    ``usual`` one, and its trunk off upright by ``tilt`` (rad).
+def see_fall(log: EpisodeLog, flag: Ints, time: Float, height: Float, usual: Float, tilt: Float) -> None:
+    """Set ``flag`` (1,), and note, that a robot has fallen: its centre of mass is at ``height`` (m), of the ``usual``
+    one, and its trunk off upright by ``tilt`` (rad).
     """
     if not flag[0] and fallen(height, usual, tilt):
         flag[0] = 1
-        row = note(log, time, kind, 1.0)
+        row = note(log, time, FALLEN, 1.0)
         if row >= 0:
             log.details[row, 0], log.details[row, 1] = tilt, height
 
 
 @inlined
-def limit_torques(drives: Drives, torque: Vector, senses: Senses, log: EpisodeLog, time: Float, kind: Int) -> None:
-    """Keep torques (nu,) to what actuators can give in this state; note as ``kind`` the one that lacks most N m."""
+def limit_torques(drives: Drives, torque: Vector, senses: Senses, log: EpisodeLog, time: Float) -> None:
+    """Keep torques (nu,) to what actuators can give in this state; note the one that lacks most N m."""
     worst, asked, lack = -1, 0.0, 0.0
     for i in range(torque.size):
         least, most = torque_range(drives, i, senses.qpos, senses.qvel)
@@ -228,30 +221,30 @@ def limit_torques(drives: Drives, torque: Vector, senses: Senses, log: EpisodeLo
             worst, asked, lack = i, torque[i], abs(torque[i] - given)
         torque[i] = given
     if worst >= 0:
-        row = see_episode(log, time, kind, lack)
+        row = see_episode(log, time, SATURATED, lack)
         if row >= 0:
             log.details[row, 0], log.details[row, 1], log.details[row, 2] = worst, asked, torque[worst]
 
 
-def saturation(robot: Robot, details: Sequence[float]) -> tuple[str, str]:
-    """Kind and sentence of an episode of :func:`limit_torques`, from its details."""
-    name = robot.actuator_names[int(details[0])]
-    return "saturated", f"motor '{name}' is asked for {details[1]:.3g} N m and has {details[2]:.3g} N m"
-
-
 class LoggedWarnings:
-    """A log read as warnings; ``describe`` returns kind and sentence of an episode, and may look at those before it."""
+    """A log read as warnings: a sentence for each episode; that of a fall lists what came shortly before."""
 
-    def __init__(self, log: EpisodeLog, describe: Callable[[Episode, list[Episode]], tuple[str, str]]) -> None:
-        self._log, self._describe = log, describe
+    def __init__(self, log: EpisodeLog, motors: Sequence[str]) -> None:
+        self._log, self._motors = log, motors
 
     def __iter__(self) -> Iterator[RunWarning]:
-        columns = [column.tolist() for column in self._log[:5]]
-        episodes = [Episode(*row) for row in zip(*columns, strict=True)][: int(self._log.written[0])]
-        for i, one in enumerate(episodes):
-            kind, sentence = self._describe(one, episodes[:i])
-            when = f"t = {one.start:.4g} s" + ("" if one.last == one.start else f" to {one.last:.4g} s")
-            yield RunWarning(one.start, kind, f"{sentence} ({when})")
+        columns = [column[: self._log.written[0]].tolist() for column in self._log[:5]]
+        before: list[tuple[float, str]] = []
+        start = 0.0
+        for number, start, last, worst, details in zip(*columns, strict=True):
+            kind = tuple(SENTENCES)[number]
+            motor = self._motors[int(details[0])] if number == SATURATED else ""
+            sentence = SENTENCES[kind].format(worst=worst, details=details, motor=motor)
+            causes = [f"{cause} from {begin:.4g} s" for begin, cause in before if start - begin < RECENT]
+            if number == FALLEN and causes:
+                sentence += f"; before: {', '.join(causes)}"
+            when = f"t = {start:.4g} s" + ("" if last == start else f" to {last:.4g} s")
+            yield RunWarning(start, kind, f"{sentence} ({when})")
+            before.append((start, kind))
         if lost := int(self._log.lost[0]):
-            last = episodes[-1].start
-            yield RunWarning(last, "more warnings", f"{lost} more after this one are not listed (t = {last:.4g} s)")
+            yield RunWarning(start, "more warnings", f"{lost} more after this one are not listed (t = {start:.4g} s)")

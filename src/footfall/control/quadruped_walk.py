@@ -20,15 +20,7 @@ from footfall.compiled import inlined
 from footfall.control.base import derived, described
 from footfall.control.body.stance import check_torques, check_weight, size_of
 from footfall.control.contact_forces import ContactPlaces, contact_places, place_contacts
-from footfall.control.inside import (
-    Episode,
-    EpisodeLog,
-    Inside,
-    empty_log,
-    limit_torques,
-    saturation,
-    see_fall,
-)
+from footfall.control.inside import EpisodeLog, Inside, empty_log, limit_torques, see_fall
 from footfall.control.senses import (
     Senses,
     Tree,
@@ -72,9 +64,6 @@ from footfall.solve.contacts import OPEN
 from footfall.solve.dense import copy
 from footfall.solve.quadratic_program import UNBOUNDED
 from footfall.standing import at_home, in_pose, jacobian_at, place, place_on, point_positions
-
-#: Kinds of episodes that are reported.
-SATURATED, FALLEN, KINDS = 0, 1, 2
 
 
 class FourLegs(NamedTuple):
@@ -182,7 +171,7 @@ def quadruped_tick(walk: QuadrupedWalker, time: Float, ctrl: Vector) -> Int:
     feel_feet(walk)
     height = height_of_feet(walk, change_feet(walk, cycles, walking))
     tilt = math.acos(min(1.0, max(-1.0, walk.trunk[2, 2])))
-    see_fall(walk.log, now.fallen, time, FALLEN, body.com[2] - height, walk.robot.height, tilt)
+    see_fall(walk.log, now.fallen, time, body.com[2] - height, walk.robot.height, tilt)
     if now.fallen[0]:
         for i in range(walk.torque.size):
             walk.torque[i] = 0.0
@@ -196,7 +185,7 @@ def quadruped_tick(walk: QuadrupedWalker, time: Float, ctrl: Vector) -> Int:
         solve_body(body, walk.contacts.frames)
         for k in range(walk.motors.size):
             walk.torque[walk.motors[k]] = body.torque[k]
-        limit_torques(walk.drives, walk.torque, senses, walk.log, time, SATURATED)
+        limit_torques(walk.drives, walk.torque, senses, walk.log, time)
     write_controls(walk.drives, walk.torque, senses.qpos, senses.qvel, ctrl)
     copy(signals.com, body.com)
     copy(signals.com_velocity, body.com_velocity)
@@ -424,49 +413,39 @@ class QuadrupedWalk:
         same = bool((ready.home == robot.home).all())
         return (None if same else place(ready, ground, (0.0, 0.0), align=False)), None
 
-    def start(self, robot: Robot, ground: Ground, dt: float) -> QuadrupedWalking:
-        return QuadrupedWalking(self, ready_to_walk(robot), ground, dt)
+    def start(self, robot: Robot, ground: Ground, dt: float) -> Inside:
+        ready = ready_to_walk(robot)
+        return Inside(quadruped_tick, _walker(self, ready, ground, dt), ready)
 
 
-class QuadrupedWalking(Inside):
-    """A running walk on four legs, inside the compiled loop."""
-
-    def __init__(self, options: QuadrupedWalk, robot: Robot, ground: Ground, dt: float) -> None:
-        model = robot.model
-        driving = drives(robot, "quadruped-walk")
-        check_shape(robot)
-        body = body_on_points(robot, driving, FRICTION_USED * ground.dynamic_friction, "quadruped-walk")
-        legs = _four_legs(robot, driving.dof, body.tree)
-        check_strength(robot, driving, legs.leg, legs.point)
-        size = size_of(robot, 4)
-        body.weight[:] = FEET
-        body.weight[COM:TURN] = CENTRE
-        body.weight[TURN:CONTACTS] = CENTRE * (size.inertia / (size.mass * size.height)) ** 2
-        body.joint_weight[:] = JOINTS * size.height**2
-        body.force_weight[:] = FORCE_WEIGHT / robot.weight**2
-        body.help_weight[:] = 1.0  # no motor on the root is used
-        body.least_torque[:], body.most_torque[:] = -UNBOUNDED, UNBOUNDED
-        walker = zeros(
-            QuadrupedWalker,
-            {"nu": model.nu},
-            senses=no_senses(),
-            signals=zeros(QuadrupedSignals, {}),
-            robot=legs,
-            body=body._replace(least_load=LEAST_LOAD * robot.weight),
-            drives=driving,
-            contacts=contact_places(robot, ground),
-            gait=_gait(options, robot, legs, dt),
-            now=zeros(Now, {}, swing=Swing(np.zeros((4, 3, 3)), np.zeros((4, 3)), *np.zeros((6, 4, 1)))),
-            motors=np.flatnonzero(~robot.root_motors),
-            log=empty_log(KINDS, ROOM),
-        )
-        super().__init__(quadruped_tick, walker)
-        self._robot = robot
-
-    def describe(self, one: Episode, before: list[Episode]) -> tuple[str, str]:
-        if one.kind == SATURATED:
-            return saturation(self._robot, one.details)
-        return "fallen", f"trunk tilted {one.details[0]:.2f} rad, mass {one.details[1]:.2f} m high, motors off"
+def _walker(options: QuadrupedWalk, robot: Robot, ground: Ground, dt: float) -> QuadrupedWalker:
+    """All that the walk of a robot that stands ready works with, without senses."""
+    driving = drives(robot, "quadruped-walk")
+    body = body_on_points(robot, driving, FRICTION_USED * ground.dynamic_friction, "quadruped-walk")
+    legs = _four_legs(robot, driving.dof, body.tree)
+    check_strength(robot, driving, legs.leg, legs.point)
+    size = size_of(robot, 4)
+    body.weight[:] = FEET
+    body.weight[COM:TURN] = CENTRE
+    body.weight[TURN:CONTACTS] = CENTRE * (size.inertia / (size.mass * size.height)) ** 2
+    body.joint_weight[:] = JOINTS * size.height**2
+    body.force_weight[:] = FORCE_WEIGHT / robot.weight**2
+    body.help_weight[:] = 1.0  # no motor on the root is used
+    body.least_torque[:], body.most_torque[:] = -UNBOUNDED, UNBOUNDED
+    return zeros(
+        QuadrupedWalker,
+        {"nu": robot.model.nu},
+        senses=no_senses(),
+        signals=zeros(QuadrupedSignals, {}),
+        robot=legs,
+        body=body._replace(least_load=LEAST_LOAD * robot.weight),
+        drives=driving,
+        contacts=contact_places(robot, ground),
+        gait=_gait(options, robot, legs, dt),
+        now=zeros(Now, {}, swing=Swing(np.zeros((4, 3, 3)), np.zeros((4, 3)), *np.zeros((6, 4, 1)))),
+        motors=np.flatnonzero(~robot.root_motors),
+        log=empty_log(ROOM),
+    )
 
 
 def _four_legs(robot: Robot, driven: np.ndarray, tree: Tree) -> FourLegs:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 
 from footfall.compiled import inlined
-from footfall.control.inside import see_episode
+from footfall.control.inside import LATE, OUT_OF_REACH, see_episode
 from footfall.control.senses import critical_gains, rotation_between, turn_axes, write_flat_on
 from footfall.control.walk.footholds import (
     find_foothold,
@@ -16,7 +16,7 @@ from footfall.control.walk.footholds import (
     learn_trim,
 )
 from footfall.control.walk.ground import SLOW, ground_at, part_of, slope_under, trust_landing, within_grip
-from footfall.control.walk.state import HORIZON, LATE, LIMIT_ZONE, OUT_OF_REACH, Gait, Walker
+from footfall.control.walk.state import HORIZON, LIMIT_ZONE, Gait, Walker
 from footfall.control.whole_body import COM, TURN
 from footfall.gait.footsteps import (
     ACCELERATION,

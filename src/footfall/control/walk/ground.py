@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 
 from footfall.compiled import inlined
-from footfall.control.inside import note
+from footfall.control.inside import STUMBLED, note
 from footfall.control.senses import is_carried, turned
 from footfall.control.walk.soles import keep_to_friction
-from footfall.control.walk.state import FRICTION_USED, STUMBLED, Gait, Walker
+from footfall.control.walk.state import FRICTION_USED, Gait, Walker
 from footfall.control.walk.stature import APART
 from footfall.control.whole_body import COM
 from footfall.gait.footsteps import POSITION, Footstep, stumble

@@ -28,8 +28,6 @@ LEAST_LOAD = 0.002
 LIMIT_ZONE = 0.05
 #: How much slower trunk and height are led on legs with springs, so that these are not set swinging.
 SOFT = 2.0
-#: Kinds of episodes that are reported.
-LATE, OUT_OF_REACH, STUMBLED, UNSOLVED, FALLEN, KINDS = 0, 1, 2, 3, 4, 5
 #: Episodes that there is room for, besides four for each step.
 ROOM = 256
 
@@ -166,6 +164,6 @@ def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[fl
             dcm_plan=empty_plan(math.sqrt(weight / (robot.mass * held.height)), 2 * HORIZON + 1),
             swing=empty_swing(),
         ),
-        log=empty_log(KINDS, ROOM + 4 * len(plan.steps)),
+        log=empty_log(ROOM + 4 * len(plan.steps)),
         signals=zeros(WalkSignals, {}),
     )

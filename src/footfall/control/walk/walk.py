@@ -16,7 +16,7 @@ from footfall.control.base import derived, described
 from footfall.control.body.biped import Biped
 from footfall.control.body.linkage import damp_springs
 from footfall.control.body.stance import settled, stance
-from footfall.control.inside import Episode, Inside, see_episode, see_fall
+from footfall.control.inside import UNSOLVED, Inside, see_episode, see_fall
 from footfall.control.walk.footholds import time_step
 from footfall.control.walk.goals import (
     begin_walk,
@@ -30,7 +30,7 @@ from footfall.control.walk.goals import (
 )
 from footfall.control.walk.ground import feel_contacts, feel_grip, feel_obstacle, feel_slope, feel_trunk, ground_at
 from footfall.control.walk.soles import see_body, solve_standing
-from footfall.control.walk.state import FALLEN, LATE, OUT_OF_REACH, STUMBLED, UNSOLVED, Walker, make_walker
+from footfall.control.walk.state import Walker, make_walker
 from footfall.control.walk.stature import (
     AHEAD,
     BEYOND,
@@ -57,37 +57,6 @@ from footfall.standing import place
 
 #: Damping by which the motors of a robot that fell brake, in weight times leg times sqrt(leg / g).
 BRAKE = 0.05
-
-#: s before a fall in which what happened may be its cause.
-RECENT = 2.5
-
-KIND_NAMES = {LATE: "late", OUT_OF_REACH: "out of reach", STUMBLED: "stumbled", UNSOLVED: "unsolved", FALLEN: "fallen"}
-
-
-class Walking(Inside):
-    """A walk under way: ``plan`` after some time on both feet; see ``state.make_walker`` for ``sizes``."""
-
-    def __init__(
-        self, plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[float, float, float, float]
-    ) -> None:
-        super().__init__(walk_tick, make_walker(plan, biped, held, sizes))
-
-    def describe(self, one: Episode, before: list[Episode]) -> tuple[str, str]:
-        """Kind and sentence of an episode, with those ``before`` it as causes of a fall."""
-        kind, worst = one.kind, one.worst
-        name = KIND_NAMES[kind]
-        if kind != FALLEN:
-            return name, {
-                LATE: f"a foot came down {worst:.2f} s late",
-                OUT_OF_REACH: f"a foothold was needed {worst:.2f} m out of reach",
-                STUMBLED: "a swinging foot met something and was lifted over it",
-                UNSOLVED: "no torques solve the whole-body problem, those before are kept",
-            }[kind]
-        causes = [
-            f"{KIND_NAMES[cause.kind]} from {cause.start:.4g} s" for cause in before if one.start - cause.start < RECENT
-        ]
-        why = f"; before: {', '.join(causes)}" if causes else ""
-        return name, f"fell, trunk tilted {one.details[0]:.2f} rad, mass {one.details[1]:.2f} m high{why}"
 
 
 @inlined
@@ -121,7 +90,7 @@ def walk_tick(walk: Walker, time: Float, ctrl: Vector) -> Int:
         damp_springs(body, senses.qvel, gait.dt)
     tilt = math.acos(min(1.0, max(-1.0, now.trunk[2, 2])))
     height = body.problem.com[2] - ground_at(walk, standing, body.problem.com[0], body.problem.com[1])
-    see_fall(walk.log, now.fallen, time, FALLEN, height, gait.height, tilt)
+    see_fall(walk.log, now.fallen, time, height, gait.height, tilt)
     if now.fallen[0]:
         for i in range(ctrl.size):
             body.problem.torque[i] = -BRAKE * gait.weight * gait.leg * gait.unit * senses.qvel[body.motors[i]]
@@ -316,12 +285,12 @@ class Walk:
         start = place(ready, ground, (0.0, 0.0), align=False)
         return (settled(robot, start) if biped.linkage.sprung else start), None
 
-    def start(self, robot: Robot, ground: Ground, dt: float) -> Walking:
+    def start(self, robot: Robot, ground: Ground, dt: float) -> Inside:
         biped, held = _held(self, robot)
         walk = self.scaled(robot)
         assert walk.step_height is not None
-        plan = walk.steps_of(biped)
-        return Walking(plan, biped, held, (walk.start_time, walk.step_height, ground.dynamic_friction, dt))
+        sizes = (walk.start_time, walk.step_height, ground.dynamic_friction, dt)
+        return Inside(walk_tick, make_walker(walk.steps_of(biped), biped, held, sizes), robot)
 
 
 @lru_cache(maxsize=8)
