@@ -289,7 +289,7 @@ def test_torques_and_wrenches_satisfy_the_equations_of_motion():
     """In one state: M q'' + h = S tau + J^T w for some q'' that the base's rows allow, friction and pressure kept."""
     robot = ff.load_robot("spatial-biped")
     biped = Biped.of(robot, "walk")
-    body = body_on_soles(biped, 0.6, 0.74, margin=0.01, least_load=1.0)
+    body = body_on_soles(biped, 0.6, margin=0.01, least_load=1.0)
     world = ff.Simulation(robot).start(qvel=0.1 * np.sin(np.arange(robot.model.nv)))
     run, data = world._run, mujoco.MjData(robot.model)
     data.qpos[:], data.qvel[:] = world.qpos, world.qvel

@@ -39,7 +39,7 @@ def test_the_equations_of_motors_are_those_of_the_whole_with_loops_closed_and_sp
     robot = real_robot("cassie")
     model = robot.model
     biped = Biped.of(robot, "walk")
-    body = body_on_soles(biped, 0.6, 0.74, margin=0.001, least_load=1.0)
+    body = body_on_soles(biped, 0.6, margin=0.001, least_load=1.0)
     run = ff.Simulation(robot).start()._run
     data = mujoco.MjData(model)
     data.qpos[:] = Walk().initial_state(robot, ff.Ground.plane())[0]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import fields
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from footfall.arguments import public
 from footfall.control.base import CompiledController, Observation, StatefulController
@@ -125,7 +125,7 @@ def walker(
     speed: float | None = None,
     turn: float = 0.0,
     steps: int = 10,
-    gait: str | None = None,
+    gait: Literal["trot", "crawl"] | None = None,
 ) -> Walk | QuadrupedWalk:
     """``Walk`` for a robot on two feet, ``QuadrupedWalk`` for one on four, with numbers for what follows from it.
 

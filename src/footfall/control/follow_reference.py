@@ -18,8 +18,10 @@ from footfall.errors import ControllerError, did_you_mean, optional_package, war
 from footfall.files.joint_motion import JointMotion
 from footfall.files.stamps import evened, low_passed, stamps_of
 from footfall.kinds import Float, IntMatrix, Matrix, Tensor, Vector
+from footfall.logs.log import shortened
+from footfall.logs.meaning import scalar_joints
 from footfall.robot import Robot
-from footfall.robot.model import FREE, HINGE, SLIDE, height_of_root
+from footfall.robot.model import FREE, height_of_root
 from footfall.robot.rotations import matrix_of
 from footfall.standing import at_home, point_positions
 
@@ -86,11 +88,13 @@ class MotionReference:
     def __init__(self, robot: Robot, motion: JointMotion, cutoff: float) -> None:
         CubicSpline = optional_package("scipy.interpolate").CubicSpline
 
-        samples = _coordinates(robot, motion)
+        samples, stamps = _coordinates(robot, motion), stamps_of(motion.time)
         turning = [slice(at, at + 4) for at in _quaternions(robot.model)]
         for own in turning:
             samples[:, own] = _continuous(samples[:, own])
-        time, samples = _evened(motion, samples)
+        if stamps.gaps or not stamps.even:
+            warn(f"follow: {motion.source} has {stamps}; it is resampled by its stamps")
+        time, samples = (motion.time, samples) if stamps.even else evened(motion.time, samples)
         period = float(time[-1] - time[0]) / (len(time) - 1)
         spline = CubicSpline(time, low_passed(samples, 1.0 / period, cutoff), axis=0)
         every = period / math.ceil(period / LONGEST)  # so that each sample of the file is one here
@@ -154,7 +158,7 @@ def _with_rates(values: np.ndarray, every: float) -> np.ndarray:
 def _stands(robot: Robot, places: np.ndarray, every: float) -> tuple[np.ndarray, float]:
     """(K, P) whether points at ``places`` (K, P, 3) stand, and the height of the ground (m) under the motion."""
     height = places[:, :, 2] - robot.point_radius
-    h = max(_home_height(robot), 1e-3)
+    h = max(float(at_home(robot).subtree_com[robot.model.body_rootid[robot.point_body[0]], 2]), 1e-3)  # m, at home
     fast = STANDS_SLOWER * math.sqrt(h * max(float(np.linalg.norm(robot.gravity)), 1e-9))
     speed = np.linalg.norm(np.gradient(places, every, axis=0), axis=2)
     # The ground is at the median height of the lowest point while it rests: retargeted feet hover and sink in.
@@ -179,11 +183,6 @@ def _durations(stands: np.ndarray, every: float) -> list[np.ndarray]:
     return [since, wait, left]
 
 
-def _home_height(robot: Robot) -> float:
-    """m, of the centre of mass at home."""
-    return float(at_home(robot).subtree_com[robot.model.body_rootid[robot.point_body[0]], 2])
-
-
 def _drop_short(stands: IntMatrix, wanted: bool, least: int) -> None:
     """Invert runs of ``wanted`` that are shorter than ``least`` samples, except at the start and the end."""
     edges = np.flatnonzero(np.diff(stands.astype(int))) + 1
@@ -192,18 +191,9 @@ def _drop_short(stands: IntMatrix, wanted: bool, least: int) -> None:
             stands[first:last] = not wanted
 
 
-def _evened(motion: JointMotion, samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The times and samples (T, nq), resampled by their stamps if uneven, since the filter needs a fixed rate."""
-    stamps = stamps_of(motion.time)
-    if stamps.gaps or not stamps.even:
-        warn(f"follow: {motion.source} has {stamps}; it is resampled by its stamps")
-    return (motion.time, samples) if stamps.even else evened(motion.time, samples)
-
-
 def _quaternions(model: mujoco.MjModel) -> list[int]:
     """Where quaternions begin in qpos."""
-    ball = int(mujoco.mjtJoint.mjJNT_BALL)
-    starts = {FREE: 3, ball: 0}
+    starts = {FREE: 3, int(mujoco.mjtJoint.mjJNT_BALL): 0}
     return [int(model.jnt_qposadr[j]) + starts[int(k)] for j, k in enumerate(model.jnt_type) if int(k) in starts]
 
 
@@ -245,12 +235,10 @@ def _coordinates(robot: Robot, motion: JointMotion) -> np.ndarray:
 
 def _matched(robot: Robot, motion: JointMotion) -> dict[int, int]:
     """The column of each joint that the motion has."""
-    model = robot.model
-    scalar = [j for j in range(model.njnt) if model.jnt_type[j] in (HINGE, SLIDE)]
+    scalar = scalar_joints(robot)
     if motion.names is None:
         count = motion.joints.shape[1]
-        driven = [j for j in scalar if robot.joint_names[j] in robot.actuated]
-        for order in (scalar, driven):
+        for order in (scalar, [j for j in scalar if robot.joint_names[j] in robot.actuated]):
             if len(order) == count:
                 return {joint: column for column, joint in enumerate(order)}
         raise ControllerError(
@@ -265,15 +253,10 @@ def _matched(robot: Robot, motion: JointMotion) -> dict[int, int]:
         raise ControllerError(
             f"follow: no joint of {motion.source} is one of {robot.name}; '{motion.names[0]}' for one: {hint}"
         )
-    strange = [name for name in motion.names if _plain(name) not in own]
-    still = [robot.joint_names[j] for j in scalar if j not in found]
-    for names, sentence in (
-        (strange, f"{robot.name} has no joint {{}} of {motion.source}, which are left out"),
-        (still, f"{motion.source} has no joint {{}} of {robot.name}, which stay as at home"),
-    ):
-        if names:
-            shown = ", ".join(f"'{name}'" for name in names[:4]) + (" ..." if len(names) > 4 else "")
-            warn(f"follow: {sentence.format(shown)}")
+    if strange := [name for name in motion.names if _plain(name) not in own]:
+        warn(f"follow: {robot.name} has no joint {shortened(strange)} of {motion.source}, which are left out")
+    if still := [robot.joint_names[j] for j in scalar if j not in found]:
+        warn(f"follow: {motion.source} has no joint {shortened(still)} of {robot.name}, which stay as at home")
     return found
 
 
@@ -286,10 +269,7 @@ def _plain(name: str) -> str:
 
 def _within(robot: Robot, joint: int, values: np.ndarray) -> np.ndarray:
     """The values inside the limits of the joint, with a warning where they are not."""
-    model = robot.model
-    if not model.jnt_limited[joint]:
-        return values
-    low, high = model.jnt_range[joint]
+    low, high = robot.model.jnt_range[joint] if robot.model.jnt_limited[joint] else (-np.inf, np.inf)
     over = max(low - values.min(), values.max() - high)
     if over > BEYOND:
         warn(

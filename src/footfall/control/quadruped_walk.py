@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import mujoco
 import numpy as np
@@ -42,13 +42,12 @@ from footfall.control.whole_body import (
     solve_body,
     write_forces,
 )
-from footfall.errors import ControllerError, did_you_mean
+from footfall.errors import ControllerError
 from footfall.gait.footsteps import (
     ACCELERATION,
     POSITION,
     SCHEDULES,
     VELOCITY,
-    Schedule,
     Swing,
     advance_swing,
     begin_swing,
@@ -101,10 +100,7 @@ class Now(NamedTuple):
     way: Annotated[Vector, 2]  # m, where the centre of mass should be
     wanted: Annotated[Vector, 2]  # m/s, the velocity it should have
     swings: Annotated[Ints, 4]  # 1 while a foot swings
-    touches: Annotated[Ints, 4]  # 1 where it is pressed to the ground
-    meets: Annotated[Ints, 4]  # 1 where it touches anything
     swing: Swing  # of all four, each array with one row per foot
-    standing: Annotated[Ints, 4]  # the feet that stand, as many as there are
 
 
 class QuadrupedSignals(NamedTuple):
@@ -168,8 +164,8 @@ def quadruped_tick(walk: QuadrupedWalker, time: Float, ctrl: Vector) -> Int:
     cycles = (time - gait.begin) / gait.period
     walking = 0.0 <= cycles < gait.cycles
     lead_way(walk, cycles, walking)
-    feel_feet(walk)
-    height = height_of_feet(walk, change_feet(walk, cycles, walking))
+    change_feet(walk, cycles, walking)
+    height = height_of_feet(walk)
     tilt = math.acos(min(1.0, max(-1.0, walk.trunk[2, 2])))
     see_fall(walk.log, now.fallen, time, body.com[2] - height, walk.robot.height, tilt)
     if now.fallen[0]:
@@ -227,16 +223,6 @@ def lead_way(walk: QuadrupedWalker, cycles: Float, walking: Bool) -> None:
 
 
 @inlined
-def feel_feet(walk: QuadrupedWalker) -> None:
-    """Write which feet touch anything, and which stand on it: a wall cannot carry a foot."""
-    senses, now = walk.senses, walk.now
-    for foot in range(4):
-        p = walk.robot.point[foot]
-        now.meets[foot] = 1 if senses.mode[p] != OPEN else 0
-        now.touches[foot] = 1 if is_carried(senses, p) else 0
-
-
-@inlined
 def swing_of(swings: Swing, foot: Int) -> Swing:
     """The swing of one foot."""
     return Swing(
@@ -252,40 +238,36 @@ def swing_of(swings: Swing, foot: Int) -> Swing:
 
 
 @inlined
-def change_feet(walk: QuadrupedWalker, cycles: Float, walking: Bool) -> Int:
-    """Lift and set down feet by the schedule; how many stand, and write which."""
-    gait, now, height = walk.gait, walk.now, walk.robot.height
+def change_feet(walk: QuadrupedWalker, cycles: Float, walking: Bool) -> None:
+    """Lift and set down feet by the schedule; a foot lands on what carries it, which a wall does not."""
+    senses, gait, now, height = walk.senses, walk.gait, walk.now, walk.robot.height
     free = 1.0 - gait.duty
-    lasts, standing = free * gait.period, 0
+    lasts = free * gait.period
     for foot in range(4):
-        swing = swing_of(now.swing, foot)
+        swing, p = swing_of(now.swing, foot), walk.robot.point[foot]
         part = (cycles - gait.lift[foot]) % 1.0 / free  # of its swing
         if not now.swings[foot]:
             if walking and part < 0.5:
-                place = walk.contacts.position[walk.robot.point[foot]]
-                begin_swing(swing, place, lasts, gait.step_height, DESCENT * height * math.sqrt(walk.robot.rate))
+                speed = DESCENT * height * math.sqrt(walk.robot.rate)
+                begin_swing(swing, walk.contacts.position[p], lasts, gait.step_height, speed)
                 now.swings[foot] = 1
-        elif now.touches[foot] and swing.time[0] > SOONEST * lasts:
+        elif is_carried(senses, p) and swing.time[0] > SOONEST * lasts:
             now.swings[foot] = 0
-        elif now.meets[foot] and swing.motion[2, POSITION] - swing.start_height[0] > OBSTACLE * gait.step_height:
+        elif senses.mode[p] != OPEN and swing.motion[2, POSITION] - swing.start_height[0] > OBSTACLE * gait.step_height:
             stumble(swing, HIGHER * gait.step_height)  # over what it met
-        if not now.swings[foot]:
-            now.standing[standing] = foot
-            standing += 1
-    return standing
 
 
 @inlined
-def height_of_feet(walk: QuadrupedWalker, standing: Int) -> Float:
+def height_of_feet(walk: QuadrupedWalker) -> Float:
     """m, the mean of those that stand, or of all where none does."""
-    position, point, total = walk.contacts.position, walk.robot.point, 0.0
-    if not standing:
-        for foot in range(4):
-            total += position[point[foot], 2]
-        return total / 4.0
-    for i in range(standing):
-        total += position[point[walk.now.standing[i]], 2]
-    return total / standing
+    total, every, standing = 0.0, 0.0, 0
+    for foot in range(4):
+        height = walk.contacts.position[walk.robot.point[foot], 2]
+        every += height
+        if not walk.now.swings[foot]:
+            total += height
+            standing += 1
+    return total / standing if standing else every / 4.0
 
 
 @inlined
@@ -317,7 +299,7 @@ def lead_foot(walk: QuadrupedWalker, foot: Int) -> None:
     for c in range(3):
         body.wanted[first + c] = -STANCE_DAMPING * rate * speed[c]
     if not swings:
-        if not now.touches[foot]:  # down to the ground again
+        if not is_carried(walk.senses, p):  # down to the ground again
             body.wanted[first + 2] -= STANCE_DAMPING * rate * DESCENT * robot.height * rate
         return
     swing, com, v = swing_of(now.swing, foot), body.com, body.com_velocity
@@ -377,18 +359,12 @@ class QuadrupedWalk:
     speed: Finite | None = None
     sideways: Finite = 0.0
     turn: Finite = 0.0
-    gait: str = "trot"
+    gait: Literal["trot", "crawl"] = "trot"
     steps: Count = 20
     step_duration: Positive | None = None
     step_height: Positive | None = None
     start_time: Positive = 0.5
     stop_time: Positive = 0.8
-
-    def __post_init__(self) -> None:
-        if self.gait not in SCHEDULES:
-            raise ControllerError(
-                f"quadruped-walk: no gait is called '{self.gait}': {did_you_mean(self.gait, SCHEDULES)}"
-            )
 
     def __str__(self) -> str:
         return described(self, "quadruped-walk", ("gait", "steps"))
@@ -455,10 +431,9 @@ def _four_legs(robot: Robot, driven: np.ndarray, tree: Tree) -> FourLegs:
     facing = np.column_stack([robot.forward, np.cross((0.0, 0.0, 1.0), robot.forward), (0.0, 0.0, 1.0)])
     offset = (points - com) @ facing
     feet = corner_points(robot, offset)
-    size = size_of(robot, robot.point_count)
     return FourLegs(
         height=float(com[2] - (points[:, 2] - robot.point_radius).mean()),
-        rate=size.rate,
+        rate=size_of(robot, 4).rate,
         point=np.array(feet, dtype=np.int64),
         leg=np.array([leg_of(robot, driven, tree, point) for point in feet], dtype=np.int64),
         offset=offset[feet],
@@ -468,19 +443,21 @@ def _four_legs(robot: Robot, driven: np.ndarray, tree: Tree) -> FourLegs:
 
 def _gait(options: QuadrupedWalk, robot: Robot, legs: FourLegs, dt: float) -> QuadrupedGait:
     """The gait with numbers for what was left out; an error where feet do not reach as far as it asks."""
-    schedule = SCHEDULES[options.gait]
-    height = size_of(robot, robot.point_count).height
-    speed = options.scaled(robot).speed
+    schedule, speed = SCHEDULES[options.gait], options.scaled(robot).speed
     assert speed is not None
-    fast = math.hypot(speed, options.sideways)
-    step = _usual_step(schedule, fast, legs) if options.step_duration is None else options.step_duration
+    fast, longest = math.hypot(speed, options.sideways), FARTHEST * legs.height
+    step = options.step_duration
+    if step is None:  # by Froude's number, and no longer than feet reach at this speed
+        reach = 2.0 * longest / max(schedule.duty * schedule.steps * fast, 1e-9)
+        step = min(STEP_DURATION / math.sqrt(legs.rate), 0.9 * reach)
     period = step * schedule.steps
-    longest, stance = FARTHEST * legs.height, 0.5 * schedule.duty * period * fast
+    stance = 0.5 * schedule.duty * period * fast
     if stance > longest:
         raise ControllerError(
             f"quadruped-walk: at {fast:.3g} m/s the feet of {robot.name} would go {stance:.2g} m ahead of the hips, "
             f"and {longest:.2g} m is in reach; shorten step_duration"
         )
+    height = STEP_HEIGHT * size_of(robot, 4).height if options.step_height is None else options.step_height
     return QuadrupedGait(
         speed=float(speed),
         sideways=float(options.sideways),
@@ -490,15 +467,9 @@ def _gait(options: QuadrupedWalk, robot: Robot, legs: FourLegs, dt: float) -> Qu
         cycles=options.steps / schedule.steps,
         duty=schedule.duty,
         lift=np.array(schedule.offset),
-        step_height=float(STEP_HEIGHT * height if options.step_height is None else options.step_height),
+        step_height=float(height),
         dt=float(dt),
     )
-
-
-def _usual_step(schedule: Schedule, fast: float, legs: FourLegs) -> float:
-    """s, of a step: by Froude's number, and no longer than feet reach at this speed."""
-    reach = 2.0 * FARTHEST * legs.height / max(schedule.duty * schedule.steps * fast, 1e-9)
-    return min(STEP_DURATION / math.sqrt(legs.rate), 0.9 * reach)
 
 
 # ---- requirements on the robot, and its initial pose: home, or bent knees and feet under the mass -------------------

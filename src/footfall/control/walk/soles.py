@@ -65,6 +65,10 @@ class Soles(NamedTuple):
     points: IntMatrix  # (2, 2) first contact point, and the one after the last
 
 
+#: Fields that a sole of a biped has under the same names.
+OF_SOLES = ("centre", "rotation", "half_length", "half_width", "radius", "leg")
+
+
 class SoleBody(NamedTuple):
     """A biped and its whole-body problem."""
 
@@ -87,14 +91,14 @@ class SoleBody(NamedTuple):
     heading_weight: float  # of the trunk's turning about the vertical
 
 
-def body_on_soles(biped: Biped, friction: float, leg: float, *, margin: float, least_load: float) -> SoleBody:
+def body_on_soles(biped: Biped, friction: float, *, margin: float, least_load: float) -> SoleBody:
     """Room for the problem of a robot.
 
-    ``friction`` is the coefficient to keep to, ``leg`` (m) the length of a leg; pressure centres keep ``margin`` (m)
-    from the edge of the sole, and a standing foot is pressed on the ground by at least ``least_load`` (N).
+    ``friction`` is the coefficient to keep to; pressure centres keep ``margin`` (m) from the edge of the sole, and a
+    standing foot is pressed on the ground by at least ``least_load`` (N).
     """
     robot, loops, base = biped.robot, len(biped.linkage.rows), np.arange(6)
-    weigh = _accelerations(biped, leg)
+    weigh = _accelerations(biped)
     frictionless, with_friction = (
         _equally_long([wrench_rows(sole, mu, margin) for sole in biped.soles]) for mu in (0.0, 1.0)
     )
@@ -124,7 +128,13 @@ def body_on_soles(biped: Biped, friction: float, leg: float, *, margin: float, l
         SoleBody,
         {},
         problem=problem,
-        soles=soles_of(biped),
+        soles=Soles(
+            **{name: np.array([getattr(sole, name) for sole in biped.soles]) for name in OF_SOLES},
+            trunk=int(biped.trunk),
+            trunk_axes=biped.facing.T @ biped.home_trunk,
+            point=int(biped.point),
+            points=np.array([[sole.points.start, sole.points.stop] for sole in biped.soles]),
+        ),
         linkage=own_copy(biped.linkage),
         whole=whole,
         motors=biped.motors,
@@ -134,7 +144,7 @@ def body_on_soles(biped: Biped, friction: float, leg: float, *, margin: float, l
         swing_weight=weigh.swing,
         stance_weight=weigh.stance,
         onward=biped.facing[:2, 0] * biped.tips,
-        posture_weight=_posture(biped, leg),
+        posture_weight=_posture(biped),
         com_weight=weigh.com,
         heading_weight=float(weigh.trunk[2]),
     )
@@ -149,18 +159,19 @@ class _Accelerations(NamedTuple):
     com: float  # of the centre of mass, horizontally
 
 
-def _posture(biped: Biped, leg: float) -> np.ndarray:
+def _posture(biped: Biped) -> np.ndarray:
     """(nu,) weights of the accelerations of joints. Arms weigh as much as the heading where soles can hold the trunk:
     else they would be thrown about when motors of the legs are at their limits.
     """
     in_legs = np.isin(biped.motors, np.concatenate(biped.legs))
     free = in_legs | (biped.tips or biped.line or biped.point)
-    found: np.ndarray = np.where(biped.spare, HELD, np.where(free, POSTURE, HEADING) * leg**2)
+    found: np.ndarray = np.where(biped.spare, HELD, np.where(free, POSTURE, HEADING) * biped.leg**2)
     return found
 
 
-def _accelerations(biped: Biped, leg: float) -> _Accelerations:
+def _accelerations(biped: Biped) -> _Accelerations:
     """The weights for a robot: feet on points and lines, and those that tip, cannot keep every rotation."""
+    leg = biped.leg
     turning = FOOT_TURN * leg**2
     swing, stance = (own * np.array([1.0, 1.0, 1.0, turning, turning, turning]) for own in (SWING, STANCE))
     trunk = leg**2 * np.array([TRUNK, TRUNK, HEADING])
@@ -177,22 +188,6 @@ def _accelerations(biped: Biped, leg: float) -> _Accelerations:
         if not biped.rolls:  # it follows the leg
             swing[3] = stance[3] = 0.0
     return _Accelerations(swing, stance, trunk, com)
-
-
-def soles_of(biped: Biped) -> Soles:
-    """The soles of a biped as arrays."""
-    soles = biped.soles
-    own = {
-        name: np.array([getattr(sole, name) for sole in soles])
-        for name in ("centre", "rotation", "half_length", "half_width", "radius", "leg")
-    }
-    return Soles(
-        **own,
-        trunk=int(biped.trunk),
-        trunk_axes=biped.facing.T @ biped.home_trunk,
-        point=int(biped.point),
-        points=np.array([[sole.points.start, sole.points.stop] for sole in soles]),
-    )
 
 
 @inlined

@@ -113,13 +113,21 @@ class Walker(NamedTuple):
     signals: WalkSignals
 
 
-def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[float, float, float, float]) -> Walker:
+def make_walker(
+    plan: FootstepPlan,
+    biped: Biped,
+    held: Stature,
+    *,
+    start_time: float,
+    step_height: float,
+    friction: float,
+    dt: float,
+) -> Walker:
     """A walk that has not begun, without senses.
 
-    ``sizes`` are the time on both feet before the first step (s), how high feet are lifted (m), the ground's friction,
-    and the time between two calls (s).
+    ``start_time`` (s) is the time on both feet before the first step; feet are lifted by ``step_height`` (m);
+    ``friction`` is the ground's; ``dt`` (s) is the time between two calls.
     """
-    start_time, step_height, friction, dt = sizes
     robot = biped.robot
     model, weight = robot.model, float(robot.weight)
     edge = EDGE * min(sole.half_width for sole in biped.soles)
@@ -128,13 +136,7 @@ def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[fl
     limited = model.jnt_limited[joints].astype(bool)
     return Walker(
         senses=no_senses(),
-        body=body_on_soles(
-            biped,
-            FRICTION_USED * friction,
-            biped.leg,
-            margin=edge,
-            least_load=LEAST_LOAD * weight,
-        ),
+        body=body_on_soles(biped, FRICTION_USED * friction, margin=edge, least_load=LEAST_LOAD * weight),
         gait=Gait(
             steps=np.array(plan.steps, dtype=float),
             dt=float(dt),

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -33,12 +33,11 @@ REACHED, BEYOND = 5e-3, 0.02
 
 
 class Pose(NamedTuple):
-    """A pose (nq,), how far feet and trunk are off (m or rad), and the joint that is farthest beyond its limit."""
+    """A pose (nq,), how far feet and trunk are off (m or rad), and how far a joint is beyond its limit."""
 
     qpos: np.ndarray
     error: float
-    joint: int  # -1 where all keep to their limits
-    beyond: float  # rad
+    beyond: float  # rad, at most; 0 where all keep to their limits
 
     @property
     def reached(self) -> bool:
@@ -108,7 +107,7 @@ def standing_pose(
         mujoco.mj_integratePos(model, data.qpos, change, 1.0)
     qpos = data.qpos.copy()
     qpos.setflags(write=False)
-    return Pose(qpos, error, *_beyond(biped, qpos))
+    return Pose(qpos, error, max(0.0, -float(_from_limits(biped, qpos).min())))
 
 
 def _look(model: mujoco.MjModel, data: mujoco.MjData) -> None:
@@ -116,9 +115,8 @@ def _look(model: mujoco.MjModel, data: mujoco.MjData) -> None:
     mujoco.mj_comPos(model, data)
 
 
-def _axes(data: mujoco.MjData, sole: Sole) -> np.ndarray:
-    axes: np.ndarray = data.xmat[sole.body].reshape(3, 3) @ sole.rotation
-    return axes
+def _axes(data: mujoco.MjData, sole: Sole) -> Any:
+    return data.xmat[sole.body].reshape(3, 3) @ sole.rotation
 
 
 def _bend(biped: Biped, data: mujoco.MjData, sole: Sole, knee: int) -> None:
@@ -128,27 +126,18 @@ def _bend(biped: Biped, data: mujoco.MjData, sole: Sole, knee: int) -> None:
     at = int(model.jnt_qposadr[joint])
     moves = jacobian_at(data, sole.body, place_on(data, sole.body, sole.centre))[:3, knee]
     back = -1.0 if biped.facing[:, 0] @ moves > 0.0 else 1.0  # the foot goes back when the knee goes forward
-    angle = float(data.qpos[at])
     low, high = model.jnt_range[joint] if model.jnt_limited[joint] else (-np.inf, np.inf)
-    for sign in (back, -back):
-        if low <= angle + sign * BENT <= high:
-            data.qpos[at] = angle + sign * BENT
-            break
+    bent = (data.qpos[at] + sign * BENT for sign in (back, -back))
+    data.qpos[at] = next((angle for angle in bent if low <= angle <= high), data.qpos[at])
     _look(model, data)
 
 
-def _beyond(biped: Biped, qpos: np.ndarray) -> tuple[int, float]:
+def _from_limits(biped: Biped, qpos: np.ndarray) -> np.ndarray:
+    """Of each joint of the legs, rad or m from its nearer limit; negative beyond it."""
     model = biped.robot.model
-    worst, joint = 0.0, -1
-    for dof in np.concatenate(biped.legs):
-        one = int(model.dof_jntid[dof])
-        if not model.jnt_limited[one]:
-            continue
-        low, high = model.jnt_range[one]
-        angle = float(qpos[model.jnt_qposadr[one]])
-        if max(low - angle, angle - high) > worst:
-            worst, joint = max(low - angle, angle - high), one
-    return joint, worst
+    joints = model.dof_jntid[np.concatenate(biped.legs)]
+    angle, (low, high) = qpos[model.jnt_qposadr[joints]], model.jnt_range[joints].T
+    return np.where(model.jnt_limited[joints] != 0, np.minimum(angle - low, high - angle), np.inf)
 
 
 #: Longest step ahead or behind, and largest lateral distance of the feet beyond the least one, in legs.
@@ -193,12 +182,10 @@ class Stature(NamedTuple):
 def fastest(biped: Biped) -> tuple[float, int]:
     """m/s at which the damping of a leg's joint takes all the torque of its motor, and which motor; inf if none."""
     model = biped.robot.model
-    top, motor = math.inf, -1
-    for one in np.flatnonzero(np.isin(biped.motors, np.concatenate(biped.legs))):
-        damping = float(np.ravel(model.dof_damping[biped.motors[one]])[0])
-        if damping > 0.0 and float(biped.torque[one]) / damping < top:
-            top, motor = float(biped.torque[one]) / damping, int(one)
-    return top * biped.leg / KNEE_RATE, motor
+    damping = np.ravel(model.dof_damping[biped.motors])
+    held = (damping > 0.0) & np.isin(biped.motors, np.concatenate(biped.legs))
+    top = np.divide(biped.torque, damping, out=np.full(len(damping), np.inf), where=held)  # rad/s
+    return float(top.min()) * biped.leg / KNEE_RATE, int(top.argmin())
 
 
 def check_speed(biped: Biped, speed: float) -> None:
@@ -238,10 +225,11 @@ def width_for(biped: Biped, aside: float) -> float:
 def _check_sides(plan: FootstepPlan, biped: Biped) -> None:
     """Refuse steps in which the feet would touch each other."""
     robot, aside = biped.robot, plan.aside
-    room = min(step.width for step in plan.steps) - _nearest(biped)
+    narrowest = min(step.width for step in plan.steps)
+    room = narrowest - _nearest(biped)
     if room < 0.0 and aside == 0.0:
         raise ControllerError(
-            f"walk: the feet of {robot.name} stand {min(step.width for step in plan.steps):.2g} m apart and are "
+            f"walk: the feet of {robot.name} stand {narrowest:.2g} m apart and are "
             f"{2.0 * max(sole.half_width for sole in biped.soles):.2g} m wide: they would meet; widen step_width"
         )
     if aside > room:
@@ -259,16 +247,8 @@ def has_room(plan: FootstepPlan, biped: Biped, step_height: float, room: float) 
         lower = _lower(plan, biped, step_height)
     except ControllerError:
         return False
-    least = np.minimum(room, _from_limits(biped, standing_pose(biped, lower)))
-    return all((_from_limits(biped, pose) >= least).all() for pose in _apart(biped, lower, plan.longest))
-
-
-def _from_limits(biped: Biped, pose: Pose) -> np.ndarray:
-    """Of each joint of the legs, rad or m from its nearer limit."""
-    model = biped.robot.model
-    joints = model.dof_jntid[np.concatenate(biped.legs)]
-    angle, (low, high) = pose.qpos[model.jnt_qposadr[joints]], model.jnt_range[joints].T
-    return np.where(model.jnt_limited[joints] != 0, np.minimum(angle - low, high - angle), np.inf)
+    least = np.minimum(room, _from_limits(biped, standing_pose(biped, lower).qpos))
+    return all((_from_limits(biped, pose.qpos) >= least).all() for pose in _apart(biped, lower, plan.longest))
 
 
 def _lower(plan: FootstepPlan, biped: Biped, step_height: float) -> float:
@@ -307,15 +287,15 @@ def _apart(biped: Biped, lower: float, length: float) -> list[Pose]:
 
 def _why_not(biped: Biped, pose: Pose, length: float, step_height: float) -> str:
     robot = biped.robot
+    model = robot.model
     steps = f"walk: steps of {length:.3g} m, lifted by {step_height:.2g} m,"
-    if pose.joint < 0:
+    if pose.beyond == 0.0:
         return f"{steps} are out of reach for the legs of {robot.name}: {pose.error:.2g} m or rad are left"
-    low, high = robot.model.jnt_range[pose.joint]
-    angle = float(pose.qpos[robot.model.jnt_qposadr[pose.joint]])
-    limit = low if angle < low else high
+    joint = model.dof_jntid[np.concatenate(biped.legs)[_from_limits(biped, pose.qpos).argmin()]]
+    angle, limits = float(pose.qpos[model.jnt_qposadr[joint]]), model.jnt_range[joint]
     return (
-        f"{steps} need joint '{robot.joint_names[pose.joint]}' of {robot.name} at {angle:.2f} rad, beyond its limit of "
-        f"{limit:.2f} rad; lower the speed, step_length or step_height"
+        f"{steps} need joint '{robot.joint_names[joint]}' of {robot.name} at {angle:.2f} rad, beyond its limit of "
+        f"{np.clip(angle, *limits):.2f} rad; lower the speed, step_length or step_height"
     )
 
 

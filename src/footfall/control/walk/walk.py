@@ -276,21 +276,28 @@ class Walk:
 
     def initial_state(self, robot: Robot, ground: Ground) -> tuple[np.ndarray | None, None]:
         """Where a run starts: with soles flat on a slope, and bent knees where those of the home pose are straight."""
-        biped, held = _held(self, robot)
-        ready = replace(robot, home=held.qpos)
+        _, biped, _, held = _ready(self, robot)
+        stands = replace(robot, home=held.qpos)
         if not biped.linkage.body.size:
-            return stance(ready, ground), None
+            return stance(stands, ground), None
         if not held.bent:  # legs with loops start on the edges of their soles
             return None, None
-        start = place(ready, ground, (0.0, 0.0), align=False)
+        start = place(stands, ground, (0.0, 0.0), align=False)
         return (settled(robot, start) if biped.linkage.sprung else start), None
 
     def start(self, robot: Robot, ground: Ground, dt: float) -> Inside:
-        biped, held = _held(self, robot)
-        walk = self.scaled(robot)
-        assert walk.step_height is not None
-        sizes = (walk.start_time, walk.step_height, ground.dynamic_friction, dt)
-        return Inside(walk_tick, make_walker(walk.steps_of(biped), biped, held, sizes), robot)
+        walk, biped, plan, held = _ready(self, robot)
+        self.scaled(robot)  # which warns of a walk that is slowed
+        walker = make_walker(
+            plan,
+            biped,
+            held,
+            start_time=walk.start_time,
+            step_height=walk.step_height or 0.0,
+            friction=ground.dynamic_friction,
+            dt=dt,
+        )
+        return Inside(walk_tick, walker, robot)
 
 
 @lru_cache(maxsize=8)
@@ -337,12 +344,12 @@ def _scaled(walk: Walk, robot: Robot) -> tuple[Walk, float]:
 
 
 @lru_cache(maxsize=16)  # a run asks twice, for its start and for the walk
-def _held(walk: Walk, robot: Robot) -> tuple[Biped, Stature]:
-    biped = _biped(robot)
-    own, _ = _scaled(walk, robot)
+def _ready(walk: Walk, robot: Robot) -> tuple[Walk, Biped, FootstepPlan, Stature]:
+    """The walk with numbers for all that was left out, its footsteps, and the robot's posture in it."""
+    biped, (own, _) = _biped(robot), _scaled(walk, robot)
     assert own.step_height is not None and own.speed is not None
     check_speed(biped, own.speed)
     plan = own.steps_of(biped)
     if biped.tips and any(step.turn for step in plan.steps):
         raise ControllerError(f"walk: {robot.name} cannot roll its feet, and without that it walks straight on only")
-    return biped, stature(plan, biped, own.step_height)
+    return own, biped, plan, stature(plan, biped, own.step_height)
