@@ -35,26 +35,23 @@ class Gait(RobotChoice, JsonOption):
     out: Path | None = option(None, "write the gait here, as JSON")
 
     def run(self) -> int:
-        from footfall.gait.library import find_gait, guess_of
+        from footfall.gait.library import find_gait
         from footfall.gait.step_check import GaitConstraints, examine, judge
 
         robot = self.chosen_robot()
         constraints = GaitConstraints(**given(self, "speed", "step_length", "clearance", "friction"))
         with sentences_bar(f"{robot.name}: looking for the gait") as progress:
             found = find_gait(robot, constraints, fresh=self.fresh, progress=progress)
-        guess = guess_of(robot, found.gait)
-        step, first = examine(robot, found.gait), examine(robot, guess)
-        rows, before = judge(robot, found.gait, constraints, step), judge(robot, guess, constraints, first)
+        step = examine(robot, found.gait)
+        rows = judge(robot, found.gait, constraints, step)
         files = {}
         if self.out is not None:
             files["gait"] = str(found.gait.save(self.out))
-        self._tell(found, step, first.cost, list(zip(rows, before, strict=True)), files)
+        self._tell(found, step, rows, files)
         return int(not all(row.met for row in rows))
 
-    def _tell(
-        self, found: Found, step: Step, first: float, rows: Sequence[tuple[Row, Row]], files: dict[str, str]
-    ) -> None:
-        """Print the gait with its constraints, beside the guess that the search began with."""
+    def _tell(self, found: Found, step: Step, rows: Sequence[Row], files: dict[str, str]) -> None:
+        """Print the gait with its constraints."""
         gait, known = found.gait, {"library": "the gaits that come with Footfall", "cache": "the cache"}
         told = {
             "robot": gait.robot,
@@ -63,22 +60,19 @@ class Gait(RobotChoice, JsonOption):
             "step_length_m": gait.step_length,
             "step_duration_s": gait.step_duration,
             "cost_N2m2s": step.cost,
-            "guess_cost_N2m2s": first,
-            "constraints": [row._asdict() | {"guess": old.value} for row, old in rows],
+            "guess_cost_N2m2s": gait.info["guess_cost"],
+            "constraints": [row._asdict() for row in rows],
             "gait": gait.to_dict(),
             "files": files,
         }
         if self.json:
             print_json(told)
             return
-        table = [
-            [row.name, row.bound, _number(old.value), _number(row.value), row.unit, "yes" if row.met else "NO"]
-            for row, old in rows
-        ]
-        columns = ("constraint", "bound>", "first guess>", "found>", "unit", "met")
+        table = [[row.name, row.bound, _number(row.value), row.unit, "yes" if row.met else "NO"] for row in rows]
+        columns = ("constraint", "bound>", "found>", "unit", "met")
         print_table(columns, table, title=f"{gait.robot}: the walk of least torque at {gait.speed:g} m/s")
         facts = {
-            "torque integral J": f"{step.cost:.5g} N²m²s (first guess: {first:.5g})",
+            "torque integral J": f"{step.cost:.5g} N²m²s (first guess: {gait.info['guess_cost']:.5g})",
             "step": f"{gait.step_length:.4g} m in {seconds(gait.step_duration)}",
             "swing foot at touch-down": f"{step.landing[0]:.3g} m/s forward, {-step.landing[1]:.3g} m/s down",
             "from": known.get(found.source, "optimisation"),

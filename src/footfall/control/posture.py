@@ -13,7 +13,7 @@ import numpy as np
 
 from footfall.arguments import public
 from footfall.control.base import control_pointer
-from footfall.control.body.stance import actuated_dofs, rests, settled, stance, stiffness
+from footfall.control.body.stance import actuated_dofs, most_lacking, rest, settled, stance, stiffness
 from footfall.errors import ControllerError, warn
 from footfall.ground import Ground
 from footfall.kinds import Float, Int, Vector
@@ -163,16 +163,13 @@ def _say_what_is_too_weak(robot: Robot, drive: Drives, qpos: np.ndarray, torque:
     """Warn of the actuator that lacks most, and more than ``rounding`` (N m), of the ``torque`` (nv,) with which the
     robot rests at ``qpos`` (nq,).
     """
-    least, most = drive.range_at(qpos)
-    needed = torque[drive.dof]
-    lack = np.where(robot.root_motors, 0.0, np.maximum(needed - most, least - needed))
-    if lack.max(initial=0.0) > rounding:
-        worst = int(lack.argmax())
-        given = most[worst] if needed[worst] > most[worst] else least[worst]
-        name, (low, high) = robot.actuator_names[worst], (drive.low[worst], drive.high[worst])
+    motors = np.flatnonzero(~robot.root_motors)
+    worst, needed, given = most_lacking(drive, motors, torque, qpos) if motors.size else (0, 0.0, 0.0)
+    if abs(needed - given) > rounding:
         warn(
-            f"posture: actuator '{name}' of {robot.name} would have to give {needed[worst]:.3g} N m to hold the "
-            f"posture, and gives {given:.3g} N m within its control range [{low:.3g}, {high:.3g}] and force limit"
+            f"posture: actuator '{robot.actuator_names[worst]}' of {robot.name} would have to give {needed:.3g} N m to "
+            f"hold the posture, and gives {given:.3g} N m within its control range [{drive.low[worst]:.3g}, "
+            f"{drive.high[worst]:.3g}] and force limit"
         )
 
 
@@ -237,7 +234,11 @@ def standing_torques(robot: Robot, qpos: np.ndarray) -> np.ndarray:
     Contact forces of least norm, loops and springs carry the unactuated coordinates; actuators carry the rest of
     gravity.
     """
-    torques = [one.torque for one in rests(robot, qpos.reshape(-1, robot.model.nq))]
+    data, torques = mujoco.MjData(robot.model), []
+    for pose in qpos.reshape(-1, robot.model.nq):
+        data.qpos[:] = pose
+        mujoco.mj_forward(robot.model, data)
+        torques.append(rest(robot, data).torque)
     return np.array(torques).reshape(*qpos.shape[:-1], robot.model.nv)
 
 

@@ -74,13 +74,12 @@ class FootstepPlan:
         duration: float,
         width: float,
         double_support: float = 0.2,
-        first: int = LEFT,
     ) -> FootstepPlan:
         """A step of ``duration`` (s) per move (m forward, m to the left, rad of turn) of the line between the feet."""
         return cls(
             tuple(
                 Footstep(
-                    side=first if i % 2 == 0 else -first,
+                    side=LEFT if i % 2 == 0 else RIGHT,
                     length=float(ahead),
                     turn=float(turn),
                     width=width,
@@ -102,35 +101,21 @@ class FootstepPlan:
         """Longest step to either side, m."""
         return max(abs(step.aside) for step in self.steps)
 
-    @property
-    def duration(self) -> float:
-        """From the first shift of weight to the last landing, s."""
-        return sum(step.double_support + step.swing for step in self.steps)
 
-
-@dataclass(frozen=True)
-class Schedule:
+class Schedule(NamedTuple):
     """A gait: ``offset`` is the phase of the cycle (0 .. 1) at which each foot lifts (front left, front right, rear
     left, rear right), ``duty`` the share of the cycle in stance.
     """
 
-    name: str
     offset: tuple[float, float, float, float]
     duty: float
-    #: Successive swings in a cycle.
-    steps: int
-
-    def swing(self, foot: int, cycles: float) -> float:
-        """Phase (0 .. 1) of a foot's swing after ``cycles``; -1 in stance."""
-        part = (cycles - self.offset[foot]) % 1.0
-        lasts = 1.0 - self.duty
-        return part / lasts if part < lasts else -1.0
+    steps: int  # successive swings in a cycle
 
 
 #: Trot: diagonal pairs in turn. Crawl: one foot at a time, the hind foot before the front foot of the same side.
 SCHEDULES = {
-    "trot": Schedule("trot", (0.0, 0.5, 0.5, 0.0), 0.6, 2),
-    "crawl": Schedule("crawl", (0.25, 0.75, 0.0, 0.5), 0.8, 4),
+    "trot": Schedule((0.0, 0.5, 0.5, 0.0), 0.6, 2),
+    "crawl": Schedule((0.25, 0.75, 0.0, 0.5), 0.8, 4),
 }
 
 

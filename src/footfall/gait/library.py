@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from importlib.resources import files
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from footfall.errors import FootfallError, GaitError
-from footfall.gait.optimal import METHOD, Progress, first_guess, optimise
+from footfall.gait.optimal import METHOD, Progress, optimise
 from footfall.gait.polynomial import PolynomialGait, find_legs, load_gait
 from footfall.gait.step_check import GaitConstraints, examine
 from footfall.process.cache_folder import cache_folder
@@ -26,8 +28,7 @@ from footfall.robot.motors import torque_limits
 DIGITS = 9  # of the hashed numbers, so that rounding errors do not change the hash
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """A gait and its source: "library", "cache" or "optimised"."""
 
     gait: PolynomialGait
@@ -50,18 +51,19 @@ def find_gait(
     key = problem_key(robot, constraints)
     kept = Path(cache) if cache is not None else cache_folder("gaits")
     place = None if kept is None else kept / f"{robot.name}-{key[:16]}.json"
-    for source, gait in () if fresh else _kept(key, place):
-        return Found(gait, source)
-    best = optimise(robot, constraints, progress)
+    for found in () if fresh else _kept(place):
+        if found.gait.info.get("problem") == key:
+            return found
+    best, guess = optimise(robot, constraints, progress)
     info = {
         "problem": key,
         "method": METHOD,
         "constraints": asdict(constraints),
-        "cost": examine(robot, best.gait).cost,
-        "guess_cost": examine(robot, best.guess).cost,
-        "guess_step_length": best.guess.step_length,
+        "cost": examine(robot, best).cost,
+        "guess_cost": examine(robot, guess).cost,
+        "guess_step_length": guess.step_length,
     }
-    gait = replace(best.gait, info=info)
+    gait = replace(best, info=info)
     try:
         if place is not None:
             gait.save(place)
@@ -71,22 +73,12 @@ def find_gait(
     return Found(gait, "optimised")
 
 
-def guess_of(robot: Robot, gait: PolynomialGait) -> PolynomialGait:
-    """The initial guess from which a gait was optimised."""
-    try:
-        length = float(gait.info["guess_step_length"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise GaitError(f"{gait} does not say what its search began with: optimise it again") from error
-    return first_guess(robot, find_legs(robot), gait.speed, length)
-
-
-def _kept(key: str, place: Path | None) -> list[tuple[str, PolynomialGait]]:
+def _kept(place: Path | None) -> Iterator[Found]:
     shelf = Path(str(files("footfall.gait"))) / "gaits"
-    found = [("library", load_gait(path)) for path in sorted(shelf.glob("*.json"))]
+    yield from (Found(load_gait(path), "library") for path in sorted(shelf.glob("*.json")))
     if place is not None:
         with suppress(GaitError):  # there is none, or it is damaged
-            found.append(("cache", load_gait(place)))
-    return [(source, gait) for source, gait in found if gait.info.get("problem") == key]
+            yield Found(load_gait(place), "cache")
 
 
 def problem_key(robot: Robot, constraints: GaitConstraints) -> str:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 import time as clock
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import mujoco
@@ -235,16 +234,13 @@ EXTRA = 1e-3
 Progress = Callable[[str], None]
 
 
-@dataclass(frozen=True)
-class Optimum:
-    """The best walk found, and the initial guess that led to it."""
+def optimise(
+    robot: Robot, constraints: GaitConstraints, progress: Progress | None = None
+) -> tuple[PolynomialGait, PolynomialGait]:
+    """The walk of least torque that meets the constraints, and the initial guess that led to it.
 
-    gait: PolynomialGait
-    guess: PolynomialGait
-
-
-def optimise(robot: Robot, constraints: GaitConstraints, progress: Progress | None = None) -> Optimum:
-    """The walk of least torque that meets the constraints; ``progress`` is called with messages."""
+    ``progress`` is called with messages.
+    """
     report = progress or (lambda sentence: None)
     began = clock.perf_counter()
     legs, height = find_legs(robot), float(robot.home[1])
@@ -276,7 +272,7 @@ def optimise(robot: Robot, constraints: GaitConstraints, progress: Progress | No
         )
     cost, gait, guess = min(found, key=lambda one: one[0])
     report(f"J = {cost:.5g} N2 m2 s, after {clock.perf_counter() - began:.1f} s")
-    return Optimum(gait, guess)
+    return gait, guess
 
 
 def _unit(robot: Robot) -> float:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -33,29 +31,6 @@ class ReferenceMotion(Protocol):
     def target(self, phase: int, t: float) -> Target: ...
     def duration(self, phase: int) -> float: ...
     def landing(self, phase: int) -> int | None: ...
-
-
-@dataclass(frozen=True)
-class Still:
-    """A constant posture (one number per actuator, rad or m) and a constant distribution of load."""
-
-    posture: Sequence[float]
-    load: Sequence[float]
-
-    @classmethod
-    def home(cls, robot: Robot) -> Still:
-        """The robot's home pose on all feet."""
-        return cls(tuple(robot.home[actuated_coordinates(robot)[0]]), (1.0,) * len(robot.feet))
-
-    def target(self, phase: int, t: float) -> Target:
-        nothing = np.zeros(len(self.posture))
-        return Target(np.asarray(self.posture, dtype=float), nothing, nothing, np.asarray(self.load, dtype=float))
-
-    def duration(self, phase: int) -> float:
-        return math.inf
-
-    def landing(self, phase: int) -> int | None:
-        return None
 
 
 def actuated_coordinates(robot: Robot) -> tuple[np.ndarray, np.ndarray]:

@@ -13,6 +13,7 @@ from footfall.control.body.linkage import Linkage, follow_motors, linkage_of
 from footfall.control.body.stance import check_weight
 from footfall.errors import ControllerError
 from footfall.robot import Foot, Robot
+from footfall.robot.model import chain_of
 from footfall.robot.motors import Drives, drives
 from footfall.standing import at_home, jacobian_at, place_on
 
@@ -109,7 +110,7 @@ class Biped:
         data = at_home(robot)
         facing = np.column_stack([robot.forward, np.cross(UP, robot.forward), UP])
         trunk = int(model.jnt_bodyid[0])
-        chains = [_joints_above(model, int(model.body(foot.body).id), trunk) for foot in robot.feet]
+        chains = [_joints_above(model, model.body(foot.body).id) for foot in robot.feet]
         shared = set(chains[0]) & set(chains[1])  # of a waist below the trunk
         legs = [
             _leg(robot, data, foot, [j for j in chain if j not in shared], linkage, purpose)
@@ -196,14 +197,10 @@ class _Leg(NamedTuple):
     knee: int
 
 
-def _joints_above(model: mujoco.MjModel, body: int, trunk: int) -> list[int]:
-    """Joints between the trunk and a body, from the trunk down."""
-    joints: list[int] = []
-    while body not in (trunk, 0):
-        first = int(model.body_jntadr[body])
-        joints = [*range(first, first + int(model.body_jntnum[body])), *joints]
-        body = int(model.body_parentid[body])
-    return joints
+def _joints_above(model: mujoco.MjModel, body: int) -> list[int]:
+    """Joints between the trunk, which joint 0 moves, and a body, from the trunk down."""
+    chain = chain_of(model, body)
+    return [int(j) for j in np.flatnonzero(np.isin(model.jnt_bodyid, chain)) if j > 0]
 
 
 def _leg(robot: Robot, data: mujoco.MjData, foot: Foot, joints: list[int], linkage: Linkage, purpose: str) -> _Leg:
@@ -221,7 +218,11 @@ def _leg(robot: Robot, data: mujoco.MjData, foot: Foot, joints: list[int], linka
             f"{purpose} needs an ankle: the last motor of the leg to foot '{foot.name}' of {robot.name} is at "
             f"'{model.joint(driven[-1]).name}', {anchors[-1, 2] - lowest:.2g} m over the sole"
         )
-    linked = [j for j in joints if len(linkage.rows) and _is_linked(model, j, linkage)]
+    linked = []  # those without a motor that follow a loop or another joint, or are held by a spring
+    for j in joints if len(linkage.rows) else ():
+        first = int(model.jnt_dofadr[j])
+        if first in linkage.dependent or (first not in linkage.dofs and model.jnt_stiffness[j] > 0.0):
+            linked.append(j)
     if len(driven) < min(LEG_JOINTS, len(joints) - len(linked)):
         limp = next(model.joint(j).name for j in joints if j not in driven and j not in linked)
         raise ControllerError(
@@ -243,12 +244,6 @@ def _leg(robot: Robot, data: mujoco.MjData, foot: Foot, joints: list[int], linka
     knee = int(ends.min(axis=1).argmax())
     dofs = model.jnt_dofadr[driven].astype(np.int64)
     return _Leg(float(ends[knee].sum()), float(anchors[0, 2] - anchors[-1, 2]), dofs, int(dofs[knee]))
-
-
-def _is_linked(model: mujoco.MjModel, joint: int, linkage: Linkage) -> bool:
-    """Whether a joint without a motor follows a loop or another joint, or is held by a spring."""
-    first = int(model.jnt_dofadr[joint])
-    return first in linkage.dependent or (first not in linkage.dofs and model.jnt_stiffness[joint] > 0.0)
 
 
 def _spare(data: mujoco.MjData, sole: Sole, dofs: np.ndarray, linkage: Linkage) -> list[int]:

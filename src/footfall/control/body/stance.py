@@ -7,7 +7,6 @@ carry their part), and motors balance the generalised forces of gravity.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -100,17 +99,24 @@ def check_torques(
 
     ``how`` completes the sentence "is too weak to stand".
     """
-    least, most = driving.range_at(qpos)
-    needed = load[driving.dof]
-    lack = np.maximum(needed - most, least - needed)[motors]
-    worst = int(motors[lack.argmax()])
-    if lack.max() > 0.0:
-        sign = 1.0 if needed[worst] > most[worst] else -1.0
-        given = sign * (most[worst] if sign > 0.0 else least[worst])
+    worst, needed, given = most_lacking(driving, motors, load, qpos)
+    if given != needed:
+        sign = 1.0 if needed > given else -1.0
         raise ControllerError(
             f"{purpose}: {robot.name} is too weak to stand {how}: motor '{robot.actuator_names[worst]}' gives "
-            f"{given:.3g} N m and {sign * needed[worst]:.3g} N m are needed"
+            f"{sign * given:.3g} N m and {sign * needed:.3g} N m are needed"
         )
+
+
+def most_lacking(driving: Drives, motors: np.ndarray, load: np.ndarray, qpos: np.ndarray) -> tuple[int, float, float]:
+    """Of these ``motors`` (numbers), the one that lacks most of its part of ``load`` (nv,) at rest at ``qpos``; that
+    part, and what it gives of it, N m.
+    """
+    least, most = driving.range_at(qpos)
+    needed = load[driving.dof]
+    given = np.clip(needed, least, most)
+    worst = int(motors[np.abs(needed - given)[motors].argmax()])
+    return worst, float(needed[worst]), float(given[worst])
 
 
 def actuated_dofs(robot: Robot) -> np.ndarray:
@@ -129,20 +135,6 @@ def giving_springs(robot: Robot) -> np.ndarray:
     return np.flatnonzero(single & (model.jnt_stiffness > 0) & ~actuated_dofs(robot)[model.jnt_dofadr])
 
 
-def rest(robot: Robot, qpos: np.ndarray) -> Rest:
-    """The forces that hold a robot at rest at ``qpos``, with contact forces of least norm."""
-    return next(rests(robot, qpos[None]))
-
-
-def rests(robot: Robot, poses: np.ndarray) -> Iterator[Rest]:
-    """As :func:`rest`, at one pose (nq,) after the other."""
-    data = mujoco.MjData(robot.model)
-    for pose in poses:
-        data.qpos[:] = pose
-        mujoco.mj_forward(robot.model, data)
-        yield _rest(robot, data)
-
-
 def settled(robot: Robot, qpos: np.ndarray) -> np.ndarray:
     """(nq,) the pose with deflected springs: root and contact points stay, loops close, joints with motors adapt.
 
@@ -157,7 +149,7 @@ def settled(robot: Robot, qpos: np.ndarray) -> np.ndarray:
     identity = np.eye(model.nv)
     root = identity[np.flatnonzero(model.body_parentid[model.dof_bodyid] == 0)]
     for _ in range(SPRING_ITERATIONS):
-        now = _rest(robot, data)
+        now = rest(robot, data)
         wanted = model.qpos_spring[address] - now.spring[dofs] / model.jnt_stiffness[joints]
         rows = np.concatenate([now.contact_rows, now.loop_rows, identity[dofs], root])
         gaps = (places - point_positions(robot, data)).ravel()
@@ -176,20 +168,16 @@ def stiffness(robot: Robot, qpos: np.ndarray, gains: np.ndarray) -> np.ndarray:
     Points in contact do not move and loops stay closed; the remaining motions are under gravity, springs and gains,
     with constant contact forces.
     """
-    now, inertia = rest(robot, qpos), inertia_of(in_pose(robot, qpos))
-    free = free_motions(np.concatenate([now.contact_rows, now.loop_rows]))
+    data = in_pose(robot, qpos)
+    now, inertia = rest(robot, data), inertia_of(data)
+    rows = np.concatenate([now.contact_rows, now.loop_rows])
+    _, sizes, ways = np.linalg.svd(rows, full_matrices=len(rows) < rows.shape[1])  # all of the second basis
+    free = ways[(sizes > 1e-6 * sizes.max()).sum() :].T  # the motions that the rows do not see
     if not free.size:
         return np.zeros(0)
     total = free.T @ (load_slope(robot, qpos, now.force, now.loop) + np.diag(gains)) @ free
     half = np.linalg.inv(np.linalg.cholesky(free.T @ inertia @ free))
     return np.linalg.eigvalsh(half @ total @ half.T)
-
-
-def free_motions(rows: np.ndarray) -> np.ndarray:
-    """(nv, F) an orthonormal basis of the motions that ``rows`` (R, nv) do not see."""
-    _, sizes, directions = np.linalg.svd(rows, full_matrices=len(rows) < rows.shape[1])  # all of the second basis
-    found: np.ndarray = directions[(sizes > 1e-6 * sizes.max()).sum() :].T
-    return found
 
 
 def load_slope(robot: Robot, qpos: np.ndarray, force: np.ndarray, loop: np.ndarray) -> np.ndarray:
@@ -208,7 +196,7 @@ def load_slope(robot: Robot, qpos: np.ndarray, force: np.ndarray, loop: np.ndarr
     return 0.5 * (slope + slope.T)
 
 
-def _rest(robot: Robot, data: mujoco.MjData) -> Rest:
+def rest(robot: Robot, data: mujoco.MjData) -> Rest:
     """The forces that hold a robot at rest in the pose of ``data``, with contact forces of least norm."""
     model, giving = robot.model, robot.model.jnt_dofadr[giving_springs(robot)]
     held = data.qfrc_bias - data.qfrc_passive

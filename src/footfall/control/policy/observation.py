@@ -15,8 +15,9 @@ import numpy as np
 from footfall.control.policy.contract import PARTS, Contract, Part, per_joint
 from footfall.errors import ControllerError, did_you_mean
 from footfall.ground import Ground
+from footfall.logs.meaning import scalar_joints
 from footfall.robot import Robot
-from footfall.robot.model import FREE, HINGE, SLIDE
+from footfall.robot.model import FREE
 from footfall.standing import at_home
 
 
@@ -79,15 +80,9 @@ def lay_out(contract: Contract, robot: Robot) -> Layout:
         raise ControllerError(f"{where}: a policy needs actuators that act on joints, and on nothing else")
     driven = [int(joint) for joint in model.actuator_trnid[:, 0]]
     joints = _joints(contract, robot, driven, where)
-    if contract.joints == "model":
-        order = driven
-    else:
-        order = [joint for joint in joints if joint in driven]
-    missing = [robot.joint_names[joint] for joint in order if joint not in joints]
-    if missing:
+    order = driven if contract.joints == "model" else [joint for joint in joints if joint in driven]
+    if missing := [robot.joint_names[joint] for joint in order if joint not in joints]:
         raise ControllerError(f"{where}: its joints leave out {missing[0]}, which actions drive")
-    names = tuple(robot.joint_names[joint] for joint in order)
-    observed = [robot.joint_names[joint] for joint in joints]
     counts = {
         "joint": len(joints),
         "action": len(order),
@@ -96,27 +91,25 @@ def lay_out(contract: Contract, robot: Robot) -> Layout:
         "foot": len(robot.feet),
         "foot force": 3 * len(robot.feet),
     }
-    sizes = tuple(_size(part, counts) for part in contract.parts)
     return Layout(
         contract=contract,
         robot=robot,
         joints=np.array(joints),
         actuators=np.array([driven.index(joint) for joint in order]),
         driven=np.array([joints.index(joint) for joint in order]),
-        names=names,
-        pose=_pose(contract, robot, joints, observed, where),
-        sizes=sizes,
+        names=tuple(robot.joint_names[joint] for joint in order),
+        pose=_pose(contract, robot, joints, where),
+        sizes=tuple(_size(part, counts) for part in contract.parts),
     )
 
 
 def _joints(contract: Contract, robot: Robot, driven: Sequence[int], where: str) -> list[int]:
     """The joints in the order of the contract."""
-    model, names = robot.model, list(robot.joint_names)
-    moving = [j for j in range(model.njnt) if model.jnt_type[j] in (SLIDE, HINGE)]
+    names = list(robot.joint_names)
     if contract.joints == "actuators":
         return list(driven)
     if contract.joints == "model":
-        return moving
+        return scalar_joints(robot)
     if contract.joints == "breadth-first":
         return [joint for joint in _breadth_first(robot) if joint in driven]
     if isinstance(contract.joints, str):
@@ -132,8 +125,7 @@ def _breadth_first(robot: Robot) -> list[int]:
     model, names = robot.model, robot.joint_names
 
     def own(body: int) -> list[int]:
-        first = int(model.body_jntadr[body])
-        return list(range(first, first + int(model.body_jntnum[body])))
+        return [int(joint) for joint in np.flatnonzero(model.jnt_bodyid == body)]
 
     def name(body: int) -> str:
         return names[own(body)[0]] if own(body) else model.body(body).name
@@ -146,18 +138,14 @@ def _breadth_first(robot: Robot) -> list[int]:
     return found
 
 
-def _pose(contract: Contract, robot: Robot, joints: list[int], names: Sequence[str], where: str) -> np.ndarray:
+def _pose(contract: Contract, robot: Robot, joints: list[int], where: str) -> np.ndarray:
     """(n,) angles of the joints in the contract's pose; home where it names none that the model has."""
-    model, pose = robot.model, contract.pose
-    keys = [model.key(k).name for k in range(model.nkey)]
-    qpos = robot.home
-    if isinstance(pose, str) or (isinstance(pose, tuple) and pose and all(isinstance(one, str) for one in pose)):
-        wanted = (pose,) if isinstance(pose, str) else pose
-        found = next((key for key in wanted if key in keys), None)
-        if found is not None:
-            qpos = model.key(found).qpos
-    elif pose:
-        return per_joint(pose, names, f"{where}: pose")
+    model = robot.model
+    pose = (contract.pose,) if isinstance(contract.pose, str) else contract.pose
+    if pose and not (isinstance(pose, tuple) and all(isinstance(one, str) for one in pose)):
+        return per_joint(pose, [robot.joint_names[joint] for joint in joints], f"{where}: pose")
+    keys = {model.key(k).name: model.key(k).qpos for k in range(model.nkey)}
+    qpos = next((keys[name] for name in pose if name in keys), robot.home)
     return qpos[model.jnt_qposadr[joints]].copy()
 
 
@@ -245,14 +233,11 @@ class Observer:
         self.constant: Callable[[Any], Any] = lambda values: xp.asarray(
             np.asarray(values, dtype=float), dtype=like.dtype, device=like.device
         )
-        self.pose = self.constant(layout.pose)
-        names = [robot.joint_names[joint] for joint in joints]
-        self.scales = [
-            self.constant(
-                per_joint(part.scale, names if part.part.startswith("joint") else list(map(str, range(size))), "scale")
-            )
-            for part, size in zip(contract.parts, layout.sizes, strict=True)
-        ]
+        self.pose, self.scales = self.constant(layout.pose), []
+        for part, size in zip(contract.parts, layout.sizes, strict=True):
+            of_joints = part.part.startswith("joint")
+            names = [robot.joint_names[j] for j in joints] if of_joints else [str(k) for k in range(size)]
+            self.scales.append(self.constant(per_joint(part.scale, names, "scale")))
         self.grids = {part: self.constant(_grid(part)) for part in contract.parts if part.part == "heights"}
 
     def raw(self, seen: Seen) -> list[Any]:

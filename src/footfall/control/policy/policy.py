@@ -102,12 +102,10 @@ class Policy:
 
     @property
     def control_dt(self) -> float:
-        """S between two calls: 0, every step, where servos are computed here or something is late by parts of a
-        period.
-        """
+        """S between two calls: 0, every step, where servos are computed here or what is late is no whole periods."""
         period = min(one.control_dt for one in self.layouts)
-        times = [one.latency for one in self.layouts]
-        times += [time for sensor in self._sensors.values() for time in (sensor.delay, _period(sensor.rate))]
+        times = [*(one.latency for one in self.layouts), *(one.delay for one in self._sensors.values())]
+        times += [1.0 / one.rate for one in self._sensors.values() if one.rate > 0.0]
         whole = all(abs(time / period - round(time / period)) < 1e-6 for time in times)
         return period if whole and all(one.servos is None for one in self.layouts) else 0.0
 
@@ -120,14 +118,12 @@ class Policy:
     def fit(self, robot: Robot) -> Layout:
         """The layout whose observations have the size that the policy wants; an error says what each gives."""
         found = []
-        refused: ControllerError | None = None
         for one in self.layouts:
             try:
                 found.append(lay_out(one, robot))
-            except ControllerError as error:
-                refused = error
-        if not found and refused is not None:
-            raise refused
+            except ControllerError:
+                if one is self.layouts[-1] and not found:
+                    raise
         wanted = self.network.size
         if wanted is None and len(found) > 1:  # TorchScript does not say: the first that it takes
             wanted = next((one.size for one in found if self._takes(one.size)), None)
@@ -178,10 +174,6 @@ class Policy:
         return values
 
 
-def _period(rate: float) -> float:
-    return 1.0 / rate if rate > 0.0 else 0.0
-
-
 class Asked:
     """A policy in one run, or in many worlds: it remembers its last actions, and what is late.
 
@@ -199,11 +191,9 @@ class Asked:
         self.observer = Observer(layout, grounds, np.zeros(1))
         self.evaluate = policy.network.fresh()
         self.sensing = Sensing(contract, policy._sensors, policy.noise or 1.0, dt, policy.seed)
-        self.asked_for = policy.command
-        self.command = np.array(contract.command.default, dtype=float)
-        if not callable(self.asked_for) and len(self.asked_for):
-            self.command = policy._check_command(self.asked_for)
-        self._check_command = policy._check_command
+        self.policy, self.command = policy, np.array(contract.command.default, dtype=float)
+        if not callable(policy.command) and len(policy.command):
+            self.command = policy._check_command(policy.command)
         self.servos = _Servos(layout)
         size = len(layout.actuators)
         self.action, self.target = np.zeros((count, size)), np.tile(self.servos.rest, (count, 1))
@@ -212,13 +202,13 @@ class Asked:
         self.history: deque[np.ndarray] = deque(maxlen=contract.history)
         self.feet = np.eye(len(robot.feet))[robot.point_foot]  # (P, feet)
         self.signals = {"command": Signal(np.zeros(len(self.command)), ""), "action": Signal(np.zeros(size), "")}
-        self._try(policy, count)
+        self._try(np.zeros((count, layout.size)))
 
-    def _try(self, policy: Policy, count: int) -> None:
+    def _try(self, zeros: np.ndarray) -> None:
         """Ask the policy once, with zeros, so that what does not fit is known before the first step."""
-        zeros, fresh = np.zeros((count, self.layout.size)), policy.network.fresh()
+        policy = self.policy
         try:
-            answer = np.asarray(fresh(zeros), dtype=float)
+            answer = np.asarray(policy.network.fresh()(zeros), dtype=float)
         except ControllerError as error:
             raise ControllerError(f"{error}; the contract '{self.contract.name}' gives {self.layout}") from error
         if answer.shape != self.action.shape:
@@ -234,8 +224,8 @@ class Asked:
 
     def controls(self, time: float, qpos: Any, qvel: Any, touch: Any, force: Any) -> np.ndarray:
         """(W, nu) controls at ``time`` (s) of worlds whose points ``touch`` (W, P) with ``force`` (W, P, 3) N."""
-        if callable(self.asked_for):
-            self.command = self._check_command(self.asked_for(time))
+        if callable(self.policy.command):
+            self.command = self.policy._check_command(self.policy.command(time))
         decides = round(time / self.dt) % self.every == 0
         measured: list[np.ndarray] = []
         if decides or self.sensing.lasting:
