@@ -19,15 +19,15 @@ import numpy as np
 
 from footfall.arguments import public
 from footfall.control.base import Observation
-from footfall.gait.polynomial import PolynomialGait
-from footfall.gait.reference import ReferenceMotion, Target, actuated_coordinates
+from footfall.gait.polynomial import load_gait
+from footfall.gait.reference import ReferenceMotion, actuated_coordinates
 from footfall.given_numbers import NotNegative
 from footfall.ground import Ground
 from footfall.record import RunWarning, Signal
 from footfall.robot import Robot
 from footfall.robot.motors import motor_scale, torque_limits
 from footfall.solve.contacts import OPEN
-from footfall.standing import place, place_on
+from footfall.standing import place, point_positions
 
 #: Share of a phase before which a contact of its landing foot is ignored: the foot has not left the ground yet.
 EARLIEST = 0.5
@@ -73,7 +73,6 @@ class Follower:
         self.limits = torque_limits(robot)
         self.dynamics = ConstrainedDynamics(robot)
         self.position, self.rate = map(np.asarray, actuated_coordinates(robot))
-        self._points_of = [np.flatnonzero(robot.point_foot == foot) for foot in range(len(robot.feet))]
         self.phase, self.begun = 0, 0.0
         nu = robot.model.nu
         self.signals = {
@@ -83,53 +82,38 @@ class Follower:
             "phase": Signal(np.zeros(1), "number of the support phase"),
         }
         self.warnings: list[RunWarning] = []
-        self._saturated = False
+        self._saturated = False  # in the call before
 
     def __call__(self, t: float, state: Observation) -> np.ndarray:
         self._advance(t, state)
         target = self.options.motion.target(self.phase, t - self.begun)
-        self._tell(target)
+        for name, values in zip(self.signals, (target.q, target.qd, target.load, self.phase), strict=True):
+            self.signals[name].values[:] = values
         self.dynamics.set(state.qpos, state.qvel, target.load)
         position, rate = state.qpos[self.position], self.dynamics.data.qvel[self.rate]
         # Bravo 2021, eq. 38
         wanted = target.qdd + self.options.kv * (target.qd - rate) + self.options.kp * (target.q - position)
         torque = self.dynamics.torques(wanted)
         limited: np.ndarray = np.minimum(np.maximum(torque, -self.limits), self.limits)
-        self._warning(t, torque, limited)
+        over = torque != limited
+        if over.any() and not self._saturated:
+            k = int(over.argmax())
+            should = f"{self.robot.actuated[k]} should give {torque[k]:.4g} N m, has {self.limits[k]:.4g}"
+            self.warnings.append(RunWarning(t, "saturated", should))
+        self._saturated = bool(over.any())
         return limited / self.scale
 
     def _advance(self, t: float, state: Observation) -> None:
         """Go on to the next phase if this one has ended."""
-        motion, options = self.options.motion, self.options
+        motion, options, passed = self.options.motion, self.options, t - self.begun
         duration, landing = motion.duration(self.phase), motion.landing(self.phase)
-        passed = t - self.begun
         if landing is None or not options.on_touch:
             if passed >= duration:
                 self.phase, self.begun = self.phase + 1, self.begun + duration
-            return
-        if passed > EARLIEST * duration and (
-            passed >= (1.0 + options.patience) * duration
-            or np.count_nonzero(state.mode[self._points_of[landing]] != OPEN)
-        ):
-            self.phase, self.begun = self.phase + 1, t
-
-    def _tell(self, target: Target) -> None:
-        told = self.signals
-        told["q_reference"].values[:] = target.q
-        told["qd_reference"].values[:] = target.qd
-        told["load"].values[:] = target.load
-        told["phase"].values[0] = self.phase
-
-    def _warning(self, t: float, torque: np.ndarray, limited: np.ndarray) -> None:
-        over = torque != limited
-        some = bool(np.count_nonzero(over))
-        if some and not self._saturated:
-            worst = int(over.argmax())
-            name, limit = self.robot.actuated[worst], self.limits[worst]
-            self.warnings.append(
-                RunWarning(t, "saturated", f"{name} should give {torque[worst]:.4g} N m, has {limit:.4g}")
-            )
-        self._saturated = some
+        elif passed > EARLIEST * duration:
+            touches = (state.mode[self.robot.point_foot == landing] != OPEN).any()
+            if touches or passed >= (1.0 + options.patience) * duration:
+                self.phase, self.begun = self.phase + 1, t
 
 
 class ConstrainedDynamics:
@@ -149,19 +133,17 @@ class ConstrainedDynamics:
         Reacting to the velocity of a light foot that comes to rest or vibrates on soft ground, with ankle gains for the
         whole robot, would amplify its vibration. Where the feet are at rest, the velocities are those given.
         """
-        model, data = self.model, self.data
+        robot, model, data = self.robot, self.model, self.data
         data.qpos[:], data.qvel[:] = qpos, qvel
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         mujoco.mj_makeM(model, data)
         mujoco.mj_fullM(model, data, self.inertia)
-        robot, own = self.robot, np.flatnonzero(load[self.robot.point_foot] > 0.0)
+        own = np.flatnonzero(load[robot.point_foot] > 0.0)
         self.share = np.sqrt(np.repeat(load[robot.point_foot[own]], 3))
         self.jacobian, rates = np.zeros((2, 3 * len(own), model.nv))
-        held = []
-        for i, p in enumerate(own):
-            body = int(robot.point_body[p])
-            held.append((body, place_on(data, body, robot.point_position[p]), slice(3 * i, 3 * i + 3)))
+        bodies, places = robot.point_body[own].tolist(), point_positions(robot, data)[own]
+        held = [(bodies[i], places[i], slice(3 * i, 3 * i + 3)) for i in range(len(own))]
         for body, at, rows in held:
             mujoco.mj_jac(model, data, self.jacobian[rows], None, at, body)
         left, size, right = np.linalg.svd(self.jacobian)
@@ -189,17 +171,15 @@ class ConstrainedDynamics:
 
     def _acceleration(self, wanted: np.ndarray) -> np.ndarray:
         """Accelerations (nv,) that hold the feet, (34), with those of the joints nearest to ``wanted``."""
-        acceleration: np.ndarray
-        if not len(self.share):  # in flight the base obeys the joints' reaction alone
-            acceleration = np.zeros(self.model.nv)
-            acceleration[self.actuated] = wanted
-            force = self.bias[self.free] + self.inertia[self.free][:, self.actuated] @ wanted
-            acceleration[self.free] = np.linalg.solve(self.inertia[self.free][:, self.free], -force)
-            return acceleration
-        missing = wanted - self.turning[self.actuated]
-        # Bravo 2021, eq. 33-34
-        acceleration = self.turning + self.moves @ np.linalg.lstsq(self.moves[self.actuated], missing, rcond=RANK)[0]
-        return acceleration
+        if len(self.share):
+            missing = wanted - self.turning[self.actuated]
+            # Bravo 2021, eq. 33-34
+            found = self.turning + self.moves @ np.linalg.lstsq(self.moves[self.actuated], missing, rcond=RANK)[0]
+        else:  # in flight the base obeys the joints' reaction alone
+            found, free = np.zeros(self.model.nv), self.free
+            found[self.actuated] = wanted
+            found[free] = np.linalg.solve(self.inertia[np.ix_(free, free)], -(self.bias + self.inertia @ found)[free])
+        return np.asarray(found)
 
 
 @public
@@ -229,13 +209,9 @@ class GaitWalk:
         return self._tracking(robot).initial_state(robot, ground)
 
     def _tracking(self, robot: Robot) -> ComputedTorque:
-        return ComputedTorque(motion=self._motion(robot), kp=self.kp, kv=self.kv)
-
-    def _motion(self, robot: Robot) -> PolynomialGait:
         from footfall.gait.library import find_gait
-        from footfall.gait.polynomial import load_gait
         from footfall.gait.step_check import GaitConstraints
 
-        if self.gait is not None:
-            return load_gait(self.gait)
-        return find_gait(robot, GaitConstraints(speed=self.speed)).gait
+        known = None if self.gait is None else load_gait(self.gait)
+        motion = find_gait(robot, GaitConstraints(speed=self.speed)).gait if known is None else known
+        return ComputedTorque(motion=motion, kp=self.kp, kv=self.kv)

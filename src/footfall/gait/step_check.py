@@ -67,11 +67,6 @@ def examine(robot: Robot, gait: PolynomialGait, samples: int = SAMPLES) -> Step:
     return Step(times, **columns, landing=landing, impact=_impact(robot, legs, data, *last))
 
 
-def velocity_jump(gait: PolynomialGait, step: Step) -> float:
-    """Largest difference between the joint rates after the impact and at the start of the next step, rad/s."""
-    return float(np.abs(swapped(step.impact.velocity[3:]) - gait.at(0.0)[1]).max())
-
-
 def _instant(
     robot: Robot, legs: Legs, data: mujoco.MjData, q: np.ndarray, v: np.ndarray, a: np.ndarray
 ) -> dict[str, Any]:
@@ -82,10 +77,7 @@ def _instant(
     model = robot.model
     data.qpos[:], data.qvel[:] = standing_on(robot, 0, q, v, data)
     data.qacc[:] = 0.0
-    mujoco.mj_kinematics(model, data)
-    mujoco.mj_comPos(model, data)
-    mujoco.mj_comVel(model, data)
-    mujoco.mj_makeM(model, data)
+    _look(model, data)
     held, drift = _foot(model, data, legs.body[0])
     data.qacc[3:] = a
     data.qacc[:3] = np.linalg.solve(held[:, :3], -drift - held[:, 3:] @ a)  # Bravo 2021, eq. 34
@@ -105,6 +97,13 @@ def _instant(
     return state | {"zmp": zmp, "height": ends[:, 2], "place": place, "rate": swing @ data.qvel}
 
 
+def _look(model: mujoco.MjModel, data: mujoco.MjData) -> None:
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_comPos(model, data)
+    mujoco.mj_comVel(model, data)
+    mujoco.mj_makeM(model, data)
+
+
 def _foot(
     model: mujoco.MjModel, data: mujoco.MjData, body: int, at: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -118,10 +117,7 @@ def _foot(
 def _impact(robot: Robot, legs: Legs, data: mujoco.MjData, qpos: np.ndarray, qvel: np.ndarray) -> Impact:
     model = robot.model
     data.qpos[:], data.qvel[:] = qpos, qvel
-    mujoco.mj_kinematics(model, data)
-    mujoco.mj_comPos(model, data)
-    mujoco.mj_comVel(model, data)
-    mujoco.mj_makeM(model, data)
+    _look(model, data)
     places = [data.xpos[b] + e @ data.xmat[b].reshape(3, 3).T for b, e in zip(legs.body, legs.ends, strict=True)]
     landing = _foot(model, data, legs.body[1], places[1].mean(axis=0))[0]
     compliance = np.linalg.solve(inertia_of(data), landing.T)
@@ -186,13 +182,15 @@ class Row(NamedTuple):
 
 def judge(robot: Robot, gait: PolynomialGait, constraints: GaitConstraints, step: Step) -> list[Row]:
     """Every constraint, evaluated in all samples of ``step``."""
-    legs = find_legs(robot)
-    heel, toe = constraints.sole(legs)
-    phase = step.time / gait.step_duration
-    lift = step.height[1:-1] - np.array([constraints.least_height(s) for s in phase[1:-1]])[:, None]
+    heel, toe = constraints.sole(find_legs(robot))
+    lift = step.height - np.array([constraints.least_height(t / gait.step_duration) for t in step.time])[:, None]
+    jump = swapped(step.impact.velocity[3:]) - gait.at(0.0)[1]  # of joint rates, from a step to the next
     along, up, turn = step.impact.impulse
     hard = up > 1e-9
-    rows: list[Row] = []
+    model, rows = robot.model, list[Row]()
+    joints = [model.joint(name).id for name in robot.actuated if model.jnt_limited[model.joint(name).id]]
+    angles, (low, high) = step.qpos[:, model.jnt_qposadr[joints]], model.jnt_range[joints].T
+    room = float(np.minimum(angles - low, high - angles).min(initial=np.inf))
 
     def equal(name: str, value: float, unit: str) -> None:
         rows.append(Row(name, f"= 0 within {EQUAL:g}", float(value), unit, bool(value <= EQUAL)))
@@ -204,12 +202,12 @@ def judge(robot: Robot, gait: PolynomialGait, constraints: GaitConstraints, step
         rows.append(Row(name, f"<= {bound:.4g}", float(value), unit, bool(value <= bound + ROUNDING)))
 
     equal("symmetry of the angles (13)", gait.asymmetry(), "rad")
-    equal("rates after the impact as at the start (22)", velocity_jump(gait, step), "rad/s")
+    equal("rates after the impact as at the start (22)", float(np.abs(jump).max()), "rad/s")
     equal("step length", abs(step.place[-1, 0] - gait.step_length), "m")
     equal("speed", abs(gait.speed - constraints.speed), "m/s")
     equal("swing foot on the ground at the end", abs(step.place[-1, 1]), "m")
     equal("swing foot flat at the end", abs(step.place[-1, 2]), "rad")
-    least("clearance of the swing foot beyond its profile", 0.0, float(lift.min()), "m")
+    least("clearance of the swing foot beyond its profile", 0.0, float(lift[1:-1].min()), "m")
     most("downward speed at touch-down", constraints.landing_speed, max(0.0, -float(step.landing[1])), "m/s")
     least("normal force / weight", 0.0, float(step.force[:, 1].min()) / robot.weight, "")
     most("|Ft| / Fn", constraints.friction, float(np.abs(step.force[:, 0] / step.force[:, 1]).max()), "")
@@ -219,14 +217,6 @@ def judge(robot: Robot, gait: PolynomialGait, constraints: GaitConstraints, step
     most("|impulse along| / normal impulse", constraints.friction, abs(along) / up if hard else 0.0, "")
     most("place of the impulse from the sole's middle", toe, abs(turn) / up if hard else 0.0, "m")
     least("old stance foot leaves", 0.0, float(step.impact.leaving.min()), "m/s")
-    least("joints from their limits", constraints.joint_margin, _room(robot, step), "rad")
+    least("joints from their limits", constraints.joint_margin, room, "rad")
     most("torque / motor's limit", 1.0, float((np.abs(step.torque) / torque_limits(robot)).max(initial=0.0)), "")
     return rows
-
-
-def _room(robot: Robot, step: Step) -> float:
-    model = robot.model
-    joints = [model.joint(name).id for name in robot.actuated if model.jnt_limited[model.joint(name).id]]
-    angles = step.qpos[:, model.jnt_qposadr[joints]]
-    low, high = model.jnt_range[joints].T
-    return float(min((angles - low).min(initial=np.inf), (high - angles).min(initial=np.inf)))
