@@ -64,7 +64,7 @@ from footfall.kinds import Float, Int, Ints, Matrix, Unit, Vector, zeros
 from footfall.robot import Robot
 from footfall.robot.motors import Drives, drives, write_controls
 from footfall.robot.rotations import rotation_matrix, rotation_vector
-from footfall.solve.dense import copy
+from footfall.solve.dense import copy, dot
 
 
 class Wanted(NamedTuple):
@@ -145,13 +145,12 @@ def balance_tick(balance: Balancer, time: Float, ctrl: Vector) -> Int:
 @inlined
 def add_motion(start: Wanted, moves: Wanted, wanted: Wanted) -> None:
     """Write what is wanted: the reference ``moves`` the centre of mass and turns the trunk from its ``start``."""
+    copy(wanted.velocity, moves.velocity)
+    copy(wanted.spin, moves.spin)
     for c in range(3):
         wanted.com[c] = start.com[c] + moves.com[c]
-        wanted.velocity[c], wanted.spin[c] = moves.velocity[c], moves.spin[c]
         for k in range(3):
-            wanted.orientation[c, k] = 0.0
-            for i in range(3):
-                wanted.orientation[c, k] += moves.orientation[c, i] * start.orientation[i, k]
+            wanted.orientation[c, k] = dot(moves.orientation[c], start.orientation[:, k], 3)
 
 
 @inlined
@@ -169,10 +168,9 @@ def see_balance(balance: Balancer, time: Float) -> None:
         drop = math.inf  # a robot that starts in the air is to stand where it comes down
         for p in range(senses.gap.size):
             drop = min(drop, senses.gap[p])
+        copy(start.com, com)
         for c in range(3):
-            start.com[c] = com[c]
-            for k in range(3):
-                start.orientation[c, k] = trunk[3 * c + k]
+            copy(start.orientation[c], trunk[3 * c : 3 * c + 3])
         start.com[2] -= max(0.0, drop)
         begin_unloaded(balance.unloaded, senses)
         watched.begun[0], watched.height[0] = 1, height
@@ -253,11 +251,8 @@ def balance_controls(balance: Balancer, time: Float, ctrl: Vector) -> None:
     """Write the controls for the torques, within the limits of the motors; none after a fall."""
     drives, problem, torque = balance.drives, balance.problem, balance.motor_torque
     if balance.watched.fallen[0]:
-        for i in range(torque.size):
-            torque[i] = 0.0
-        for p in range(problem.force.shape[0]):
-            for c in range(3):
-                problem.force[p, c] = 0.0
+        torque[:] = 0.0
+        problem.force[:] = 0.0
     else:
         limit_torques(drives, torque, balance.senses, balance.log, time)
     write_controls(drives, torque, balance.senses.qpos, balance.senses.qvel, ctrl)

@@ -63,8 +63,7 @@ def place_contacts(senses: Senses, contacts: ContactPlaces) -> None:
     """Write positions (P, 3) in m and contact frames (P, 3, 3) of all contact points, world frame."""
     position = contacts.position
     for p in range(position.shape[0]):
-        for c in range(3):
-            position[p, c] = senses.position[p, c]
+        copy(position[p], senses.position[p])
         if not contacts.level:
             x, y, z = position[p, 0], position[p, 1], position[p, 2]
             _, nx, ny, nz = contacts.surface(x, y, z, contacts.shape, contacts.table)

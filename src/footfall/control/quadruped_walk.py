@@ -169,11 +169,8 @@ def quadruped_tick(walk: QuadrupedWalker, time: Float, ctrl: Vector) -> Int:
     tilt = math.acos(min(1.0, max(-1.0, walk.trunk[2, 2])))
     see_fall(walk.log, now.fallen, time, body.com[2] - height, walk.robot.height, tilt)
     if now.fallen[0]:
-        for i in range(walk.torque.size):
-            walk.torque[i] = 0.0
-        for p in range(4):
-            for c in range(3):
-                body.force[p, c] = 0.0
+        walk.torque[:] = 0.0
+        body.force[:] = 0.0
     else:
         lead_trunk(walk, height)
         for foot in range(4):

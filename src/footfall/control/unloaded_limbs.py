@@ -17,6 +17,7 @@ from footfall.kinds import Float, Ints, Matrix, Tensor, Vector
 from footfall.robot import Robot
 from footfall.robot.model import HINGE, SLIDE
 from footfall.robot.motors import Drives
+from footfall.solve.dense import copy
 from footfall.solve.quadratic_program import UNBOUNDED
 from footfall.standing import in_pose, inertia_of, point_jacobian
 
@@ -103,8 +104,7 @@ def _resisting(robot: Robot, data: mujoco.MjData, inertia: np.ndarray, tree: Tre
 def begin_unloaded(limbs: Unloaded, senses: Senses) -> None:
     """Take over where the limbs are; every foot is taken to stand."""
     for p in range(limbs.foot.size):
-        for c in range(3):
-            limbs.place[p, c] = senses.position[p, c]
+        copy(limbs.place[p], senses.position[p])
     for i in range(limbs.joint.size):
         limbs.home[i] = senses.qpos[limbs.address[i]]
 
@@ -116,8 +116,7 @@ def feel_bearing(limbs: Unloaded, senses: Senses, weight: Float, lower: Vector, 
     A foot in the air keeps the least force, ``lower``, with which it is pressed down to the ground again.
     """
     foot, touches, bearing = limbs.foot, limbs.touches, limbs.bearing
-    for k in range(touches.size):
-        touches[k] = 0
+    touches[:] = 0
     for p in range(foot.size):
         if senses.mode[p] > 0 or senses.gap[p] < limbs.near:
             touches[foot[p]] = 1
@@ -127,8 +126,7 @@ def feel_bearing(limbs: Unloaded, senses: Senses, weight: Float, lower: Vector, 
         share = bearing[foot[p]]
         upper[p] = UNBOUNDED if share == 1.0 else lower[p] + share * weight
         if touches[foot[p]]:
-            for c in range(3):
-                limbs.place[p, c] = senses.position[p, c]
+            copy(limbs.place[p], senses.position[p])
 
 
 @inlined

@@ -26,7 +26,7 @@ from footfall.kinds import Bool, Float, Int, Ints, Matrix, Tensor, Vector, zeros
 from footfall.robot import Robot
 from footfall.robot.model import FREE, SLIDE
 from footfall.robot.motors import Drives
-from footfall.solve.dense import cholesky
+from footfall.solve.dense import cholesky, copy, dot
 from footfall.solve.quadratic_program import (
     SOLVED,
     UNBOUNDED,
@@ -252,17 +252,12 @@ def solve_body(body: WholeBody, frames: Tensor) -> Bool:
     if solve_quadratic_program(program, work) != SOLVED:
         return False
     x = work.x
+    copy(body.acceleration, x[:nd])
     for k in range(nd):
-        value = body.torque_bias[k]
-        for j in range(n):
-            value += program.C[k, j] * x[j]
-        body.torque[k], body.acceleration[k] = value, x[k]
-    for k in range(body.bearing.size):
-        for c in range(body.size):
-            body.force[k, c] = 0.0
+        body.torque[k] = body.torque_bias[k] + dot(program.C[k], x, n)
+    body.force[:] = 0.0
     for k in range(count):
-        for c in range(body.size):
-            body.force[bears[k], c] = x[nd + body.size * k + c]
+        copy(body.force[bears[k]], x[nd + body.size * k : nd + body.size * (k + 1)])
     for k in range(body.helpers.shape[1]):
         body.help[k] = x[nd + forces + k]
     return True
@@ -319,8 +314,7 @@ def answer_of_root(body: WholeBody, forces: Int) -> Bool:
 def joint_row(body: WholeBody, row: Vector, target: Vector) -> Float:
     """Write a row (nv,) of joint space as one of the unknowns; returns what is there at x = 0."""
     answer, n, rest = body.answer, body.program.shape[0], 0.0
-    for j in range(n):
-        target[j] = 0.0
+    target[:n] = 0.0
     for i in range(body.free.size):
         share = row[body.free[i]]
         rest += share * answer[i, n]
@@ -338,10 +332,8 @@ def add_tasks(body: WholeBody, forces: Int) -> None:
     """
     H, f, A, wanted, motion = body.program.H, body.program.f, body.three, body.three_wanted, body.motion
     nd, n = body.driven.size, body.program.shape[0]
-    for i in range(n):
-        f[i] = 0.0
-        for j in range(i + 1):
-            H[i, j] = 0.0
+    f[:n] = 0.0
+    H[:n, :n] = 0.0
     for first in range(0, body.wanted.size, 3):
         for r in range(3):
             rest = joint_row(body, motion.rows[first + r], A[r])
@@ -364,8 +356,7 @@ def write_torque_rows(body: WholeBody, forces: Int) -> None:
     """The torques by the unknowns, within the limits of the motors; unknowns themselves have no bounds yet."""
     C, lower, upper, motion = body.program.C, body.program.lower, body.program.upper, body.motion
     nd, n = body.driven.size, body.program.shape[0]
-    for i in range(n):
-        lower[i], upper[i] = -UNBOUNDED, UNBOUNDED
+    lower[:n], upper[:n] = -UNBOUNDED, UNBOUNDED
     for k in range(nd):
         d = body.driven[k]
         bias = motion.bias[d] + joint_row(body, motion.inertia[d], C[k])
@@ -383,8 +374,7 @@ def write_limits(body: WholeBody, count: Int) -> None:
     for k in range(count):
         first, own = nd + size * k, body.limits[body.bears[k]]
         for r in range(own.shape[0]):
-            for c in range(size):
-                C[row, first + c] = own[r, c]
+            copy(C[row, first : first + size], own[r])
             lower[n + row], upper[n + row] = 0.0, UNBOUNDED
             row += 1
         lower[first + 2] = body.least_load

@@ -21,7 +21,7 @@ from footfall.errors import ControllerError
 from footfall.kinds import Float, IntMatrix, Ints, Matrix, Named, Tensor, Vector, zeros
 from footfall.robot import Robot
 from footfall.robot.model import FREE
-from footfall.solve.dense import cholesky, cholesky_solve
+from footfall.solve.dense import cholesky, cholesky_solve, dot
 from footfall.standing import loop_rows
 
 CONNECT, TIE = int(mujoco.mjtEq.mjEQ_CONNECT), int(mujoco.mjtEq.mjEQ_JOINT)
@@ -180,8 +180,7 @@ def solve_linkage(senses: Senses, linkage: Linkage) -> None:
             G[i, j] = value
     cholesky(G, nd, 0.0, linkage.factor)
     for y in range(linkage.dofs.size + 1):  # the last column is for s
-        for i in range(nd):
-            right[i] = 0.0
+        right[:] = 0.0
         for r in range(count):
             value = J[r, linkage.dofs[y]] if y < linkage.dofs.size else linkage.drift[r]
             for i in range(nd):
@@ -223,30 +222,24 @@ def reduce_motion(linkage: Linkage, whole: Motion, motion: Motion) -> None:
     S, s, product = linkage.span, linkage.rest, linkage.product
     nv, ny = S.shape
     for i in range(nv):
-        for y in range(ny):
-            product[i, y] = 0.0
+        product[i, :] = 0.0
         for j in range(nv):
             share = whole.inertia[i, j]
             if share != 0.0:
                 for y in range(ny):
                     product[i, y] += share * S[j, y]
     for y in range(ny):
-        for z in range(ny):
-            motion.inertia[y, z] = 0.0
+        motion.inertia[y, :] = 0.0
         motion.bias[y] = 0.0
         for i in range(nv):
             share = S[i, y]
             if share != 0.0:
                 for z in range(ny):
                     motion.inertia[y, z] += share * product[i, z]
-                load = whole.bias[i]
-                for j in range(nv):
-                    load += whole.inertia[i, j] * s[j]
-                motion.bias[y] += share * load
+                motion.bias[y] += share * (whole.bias[i] + dot(whole.inertia[i], s, nv))
     for r in range(whole.drift.size):
         motion.drift[r] = whole.drift[r]
-        for y in range(ny):
-            motion.rows[r, y] = 0.0
+        motion.rows[r, :] = 0.0
         for i in range(nv):
             share = whole.rows[r, i]
             if share != 0.0:

@@ -31,6 +31,7 @@ from footfall.gait.footsteps import (
     landing,
 )
 from footfall.kinds import Bool, Float, Int
+from footfall.solve.dense import copy
 
 #: Speed, in sqrt(g leg), at which a foot comes down; and that of feet on points, and of any foot that looks for ground
 #: which is not where it was expected: sooner, for a landing that comes late moves the next foothold by exp(w t).
@@ -120,8 +121,7 @@ def lift(walk: Walker, time: Float) -> None:
     begin_swing(now.swing, walk.body.place[foot], duration, gait.step_height, descent_of(gait))
     now.swinging[0], now.stumbled[0] = 1, 0
     for r in range(3):
-        for c in range(3):
-            now.lifted[r, c] = walk.body.rotation[foot, r, c]
+        copy(now.lifted[r], walk.body.rotation[foot, r])
     now.since[0], now.lasts[0] = time, duration
     plan_dcm(walk)
 

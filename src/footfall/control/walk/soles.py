@@ -24,6 +24,7 @@ from footfall.control.whole_body import (
     whole_body,
 )
 from footfall.kinds import Bool, Float, Int, IntMatrix, Ints, Matrix, Tensor, Vector, zeros
+from footfall.solve.dense import copy
 
 #: Sides of the pyramid in the friction cone.
 SIDES = 8
@@ -234,8 +235,7 @@ def solve_standing(body: SoleBody) -> Bool:
     problem = body.problem
     for k in range(2):
         weight = body.stance_weight if problem.bearing[k] else body.swing_weight
-        for c in range(6):
-            problem.weight[CONTACTS + 6 * k + c] = weight[c]
+        copy(problem.weight[CONTACTS + 6 * k : CONTACTS + 6 * k + 6], weight)
         if weight[3] != weight[4]:
             turn_ahead(body, k)
     return solve_body(problem, body.frames)
