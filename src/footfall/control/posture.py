@@ -123,7 +123,7 @@ def _gains(posture: Posture, robot: Robot, ground: Ground, dt: float) -> np.ndar
     joint = model.actuator_trnid[:, 0]
     data = in_pose(robot, target)
     dof = model.jnt_dofadr[joint]
-    mobility = _mobility(model, data)
+    mobility = mobility_of(model, data)
     inertia = 1.0 / np.diag(mobility)
     height = _height(robot, data)
     kp: Any = posture.kp
@@ -182,12 +182,7 @@ def _settled_stance(robot: Robot, ground: Ground) -> np.ndarray:
     return found
 
 
-def joint_inertias(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
-    """(nv,) effective inertia of each coordinate with the others free, kg or kg m2."""
-    return 1.0 / np.diag(_mobility(model, data))
-
-
-def _mobility(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
+def mobility_of(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
     """(nv, nv) inverse of the inertia matrix."""
     identity, solved = np.eye(model.nv), np.zeros((model.nv, model.nv))
     mujoco.mj_solveM(model, data, solved, identity)
@@ -218,14 +213,12 @@ def _proportional_gains(robot: Robot, target: np.ndarray, height: float, most: n
     """(nv,) gains of motors that hold a stance; ``most`` (nv,) are the largest that the step allows."""
     gain = 3.0 * robot.weight * height
     enough = STIFF * abs(robot.model.opt.gravity[2]) / height  # 1/s2
-    actuated = actuated_dofs(robot)
-    first = np.where(actuated, np.minimum(gain, most), 0.0)
-    for factor in (1, 2, 4, 8, 16):
-        gains = np.where(actuated, np.minimum(factor * gain, most), 0.0)
+    tries = [np.where(actuated_dofs(robot), np.minimum(factor * gain, most), 0.0) for factor in (1, 2, 4, 8, 16)]
+    for gains in tries:
         rates = stiffness(robot, target, gains)
-        if not rates.size or rates[np.abs(rates) > NEUTRAL * enough].min(initial=np.inf) >= enough:
+        if rates[np.abs(rates) > NEUTRAL * enough].min(initial=np.inf) >= enough:
             return gains
-    return first
+    return tries[0]
 
 
 def standing_torques(robot: Robot, qpos: np.ndarray) -> np.ndarray:

@@ -10,38 +10,37 @@ import numpy as np
 from footfall.arguments import public
 from footfall.control.base import control_pointer
 from footfall.control.posture import Posture
+from footfall.control.tracking import between
 from footfall.errors import ControllerError
 from footfall.given_numbers import Finite, NotNegative
 from footfall.ground import Ground
+from footfall.kinds import Float, Int, Vector
 from footfall.logs.log import Log, shortened
 from footfall.robot import Robot
 from footfall.robot.motors import drives
 
-HEAD, ROW = 4, 11  # numbers in front of the table, and per actuator
+HEAD, ROW = 3, 11  # numbers in front of the table, and per actuator
 
 
-def _replay(time, qpos, qvel, ctrl, gains):
-    """gains: step, samples, delay, 0; rows of (direct, place in qpos, in qvel, scale, offset, per angle, per speed, kp,
+def _replay(time: Float, qpos: Vector, qvel: Vector, ctrl: Vector, gains: Vector) -> Int:
+    """gains: step, samples, delay; rows of (direct, place in qpos, in qvel, scale, offset, per angle, per speed, kp,
     kd, least, most); the table: torque, target and speed of every actuator, sample by sample.
     """
     samples, nu = int(gains[1]), ctrl.size
     place = min(max((time - gains[2]) / gains[0], 0.0), samples - 1.0)
     first = min(int(place), samples - 2)
-    late = place - first
-    a = HEAD + ROW * nu + first * 3 * nu
-    b = a + 3 * nu
+    late, a = place - first, HEAD + ROW * nu + first * 3 * nu
     for i in range(nu):
-        row = HEAD + ROW * i
-        feed = gains[a + i] + late * (gains[b + i] - gains[a + i])
-        target = gains[a + nu + i] + late * (gains[b + nu + i] - gains[a + nu + i])
-        if gains[row] > 0.0:
-            ctrl[i] = target
-            continue
-        speed = gains[a + 2 * nu + i] + late * (gains[b + 2 * nu + i] - gains[a + 2 * nu + i])
-        q, v = qpos[int(gains[row + 1])], qvel[int(gains[row + 2])]
-        torque = feed + gains[row + 7] * (target - q) + gains[row + 8] * (speed - v)
-        own = gains[row + 4] + gains[row + 5] * q + gains[row + 6] * v
-        ctrl[i] = min(max((torque - own) / gains[row + 3], gains[row + 9]), gains[row + 10])
+        row = gains[HEAD + ROW * i : HEAD + ROW * (i + 1)]
+        feed, target, speed = (
+            between(gains, a + i, 3 * nu, late),
+            between(gains, a + nu + i, 3 * nu, late),
+            between(gains, a + 2 * nu + i, 3 * nu, late),
+        )
+        q, v = qpos[int(row[1])], qvel[int(row[2])]
+        torque = feed + row[7] * (target - q) + row[8] * (speed - v)
+        own = row[4] + row[5] * q + row[6] * v
+        ctrl[i] = target if row[0] > 0.0 else min(max((torque - own) / row[3], row[9]), row[10])
     return 0
 
 
@@ -110,11 +109,10 @@ class Replay:
         self._check(robot)
         log, model, use = self.log, robot.model, self._use
         own = drives(robot, "replay")
-        driven = own.dof
-        servo = own.per_angle != 0.0
-        direct = np.full(model.nu, use == "control") | (servo & (use == "position") & (self.kp is None))
+        driven, servos = own.dof, (own.per_angle != 0.0) & (use == "position") & (self.kp is None)
+        direct = servos | (use == "control")
         torque, target, speed = (np.zeros((len(log), model.nu)) for _ in range(3))
-        gain = np.zeros((model.nu, 2))
+        gains = np.zeros((2, model.nu))
         if use in ("control", "position"):
             if log.control is None:
                 raise ControllerError(f"replay: {log.source} has no commands to use as {use}")
@@ -125,16 +123,15 @@ class Replay:
             target, speed = log.qpos[:, own.place], log.qvel[:, driven]
             torque = np.nan_to_num(log.torque[:, driven])
         if use in ("position", "track"):
-            usual = Posture().gains(robot, ground, dt).reshape(model.nu, -1)[:, 3:5]
-            gain = np.column_stack(
-                [usual[:, k] if one is None else np.full(model.nu, one) for k, one in enumerate((self.kp, self.kd))]
-            )
+            gains = Posture().gains(robot, ground, dt).reshape(model.nu, -1)[:, 3:5].T.copy()
+            for usual, given in zip(gains, (self.kp, self.kd), strict=True):
+                usual[:] = usual if given is None else given
         table = np.concatenate([torque, target, speed], axis=1)
         lacking = ~np.isfinite(table).all(axis=0).reshape(3, model.nu).all(axis=0)
         if lacking.any():
             names = [robot.actuator_names[i] for i in np.flatnonzero(lacking)]
             raise ControllerError(f"replay: {log.source} has no {use} of {shortened(names)}: use='track' needs none")
-        numbers = (own.place, own.dof, own.scale, own.offset, own.per_angle, own.per_speed, *gain.T)
+        numbers = (own.place, own.dof, own.scale, own.offset, own.per_angle, own.per_speed, *gains)
         low, high = (np.clip(one, -1e300, 1e300) for one in (own.low, own.high))
         rows = np.column_stack([direct, *numbers, low, high])
-        return np.concatenate([[1.0 / log.rate, len(log), self.delay, 0.0], rows.ravel(), table.ravel()]).astype(float)
+        return np.concatenate([[1.0 / log.rate, len(log), self.delay], rows.ravel(), table.ravel()]).astype(float)

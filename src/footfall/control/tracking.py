@@ -12,62 +12,58 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import mujoco
 import numpy as np
 
 from footfall.arguments import public
+from footfall.compiled import inlined
 from footfall.contact.base import Law
 from footfall.control.base import control_pointer
-from footfall.control.posture import joint_inertias
+from footfall.control.posture import mobility_of
 from footfall.errors import ControllerError
 from footfall.gait.human.data import load_walk
 from footfall.gait.human.walk import human_walk
 from footfall.gait.reference import PeriodicMotion
 from footfall.ground import Ground
+from footfall.kinds import Float, Int, Vector
 from footfall.robot import Robot
+from footfall.robot.model import FREE, HINGE
 from footfall.robot.motors import motor_scale
 from footfall.standing import in_pose
 
-HEAD, ROW = 5, 6  # numbers in front of the table, and per actuator
-SCALAR, TURN = 0, 1  # what an actuator of a row moves: a coordinate, or one axis of a free body's attitude
+HEAD, ROW = 4, 7  # numbers in front of the table, and per actuator
 
 
-def _tracking(time, qpos, qvel, ctrl, gains):
-    """gains: period, samples, nq, nv, 0; rows of (kind, address in qpos, in qvel, kp, kd, gear); advance; the table."""
+@inlined
+def between(gains: Vector, at: Int, width: Int, part: Float) -> Float:
+    """A number of a table between its row, where it is ``at``, and the next."""
+    return gains[at] + part * (gains[at + width] - gains[at])
+
+
+def _tracking(time: Float, qpos: Vector, qvel: Vector, ctrl: Vector, gains: Vector) -> Int:
+    """gains: period, samples, nq, nv; rows of (address in qpos, in qvel, kp, kd, gear, advance in a period, axis of a
+    free body that it turns or -1); the table of qpos, qvel and feed-forward, one row more than a period.
+    """
     period, samples, nq, nv = gains[0], int(gains[1]), int(gains[2]), int(gains[3])
-    advance = HEAD + ROW * ctrl.size
     width = nq + nv + ctrl.size
     turns = time // period
     place = (time - turns * period) / period * samples
     first = min(int(place), samples - 1)
-    late = place - first
-    # One row more than a period: the first one again, advanced.
-    a = advance + nq + first * width
-    b = a + width
+    late, a = place - first, HEAD + ROW * ctrl.size + first * width
     for i in range(ctrl.size):
-        row = HEAD + ROW * i
-        j, v = int(gains[row + 1]), int(gains[row + 2])
-        if gains[row] == SCALAR:
-            want = gains[a + j] + late * (gains[b + j] - gains[a + j]) + turns * gains[advance + j]
-            error = want - qpos[j]
-        else:
-            # Twice the vector part of conj(q) q_ref, about the body's own axis.
-            axis, at = v - int(gains[row + 1]), int(gains[row + 1]) + 3
-            w, x, y, z = qpos[at], qpos[at + 1], qpos[at + 2], qpos[at + 3]
-            rw = gains[a + at] + late * (gains[b + at] - gains[a + at])
-            rx = gains[a + at + 1] + late * (gains[b + at + 1] - gains[a + at + 1])
-            ry = gains[a + at + 2] + late * (gains[b + at + 2] - gains[a + at + 2])
-            rz = gains[a + at + 3] + late * (gains[b + at + 3] - gains[a + at + 3])
-            sign = 2.0 if w * rw + x * rx + y * ry + z * rz >= 0.0 else -2.0
-            if axis == 3:
-                error = sign * (w * rx - x * rw - y * rz + z * ry)
-            elif axis == 4:
-                error = sign * (w * ry + x * rz - y * rw - z * rx)
-            else:
-                error = sign * (w * rz - x * ry + y * rx - z * rw)
-        rate = gains[a + nq + v] + late * (gains[b + nq + v] - gains[a + nq + v]) - qvel[v]
-        feed = gains[a + nq + nv + i] + late * (gains[b + nq + nv + i] - gains[a + nq + nv + i])
-        ctrl[i] = (gains[row + 3] * error + gains[row + 4] * rate + feed) / gains[row + 5]
+        row = gains[HEAD + ROW * i : HEAD + ROW * (i + 1)]
+        at, v, axis = int(row[0]), int(row[1]), int(row[6])
+        error = between(gains, a + at, width, late) + turns * row[5] - qpos[at]
+        if axis >= 0:  # twice the vector part of conj(q) q_ref, about the body's own axis
+            same, w = 0.0, between(gains, a + at, width, late)
+            for c in range(4):
+                same += qpos[at + c] * between(gains, a + at + c, width, late)
+            j, k, own = at + 1 + (axis + 1) % 3, at + 1 + (axis + 2) % 3, at + 1 + axis
+            error = qpos[at] * between(gains, a + own, width, late) - qpos[own] * w
+            error += qpos[k] * between(gains, a + j, width, late) - qpos[j] * between(gains, a + k, width, late)
+            error *= 2.0 if same >= 0.0 else -2.0
+        rate = between(gains, a + nq + v, width, late) - qvel[v]
+        feed = between(gains, a + nq + nv + i, width, late)
+        ctrl[i] = (row[2] * error + row[3] * rate + feed) / row[4]
     return 0
 
 
@@ -108,36 +104,35 @@ class Tracking:
     def gains(self, robot: Robot, ground: Ground, dt: float) -> np.ndarray:
         """The numbers the compiled controller needs, flat."""
         model, motion = robot.model, self.motion(robot)
-        for name, array, size in (("qpos", motion.qpos, model.nq), ("qvel", motion.qvel, model.nv)):
-            if array.shape[1] != size:
-                raise ControllerError(
-                    f"tracking: {name} of the motion has {array.shape[1]} columns, {robot.name} needs {size}"
-                )
-        rows = np.zeros((model.nu, ROW))
+        if motion.qpos.shape[1] != model.nq:
+            raise ControllerError(
+                f"tracking: qpos of the motion has {motion.qpos.shape[1]} columns, {robot.name} needs {model.nq}"
+            )
+        rows, helping = np.zeros((model.nu, ROW)), robot.root_motors
         joint = model.actuator_trnid[:, 0]
-        helping = robot.root_motors
-        rows[:, 1], rows[:, 2] = model.jnt_qposadr[joint], model.jnt_dofadr[joint]
-        rows[:, 5] = motor_scale(robot, "tracking")
+        rows[:, 0], rows[:, 1] = model.jnt_qposadr[joint], model.jnt_dofadr[joint]
+        rows[:, 4], rows[:, 6] = motor_scale(robot, "tracking"), -1.0
         for i in np.flatnonzero(helping):
             part = int(np.flatnonzero(model.actuator_gear[i])[0])
-            free = model.jnt_type[joint[i]] == mujoco.mjtJoint.mjJNT_FREE
-            turns = part >= 3 if free else model.jnt_type[joint[i]] == mujoco.mjtJoint.mjJNT_HINGE
+            free = model.jnt_type[joint[i]] == FREE
+            turns = part >= 3 if free else model.jnt_type[joint[i]] == HINGE
             lifts = part == 2 if free else abs(model.jnt_axis[joint[i], 2]) > 0.5
-            rows[i, 0] = TURN if free and turns else SCALAR
-            rows[i, 1] += 0 if turns else part
-            rows[i, 2] += part
-            rows[i, 3:5] = self.assist_turn if turns else self.assist_lift if lifts else self.assist
-            rows[i, 5] = model.actuator_gear[i, part] * model.actuator_gainprm[i, 0]
-        inertia = joint_inertias(model, in_pose(robot, motion.qpos[0]))[model.jnt_dofadr[joint[~helping]]]
+            rows[i, :2] += min(part, 3), part
+            rows[i, 2:4] = self.assist_turn if turns else self.assist_lift if lifts else self.assist
+            rows[i, 4] = model.actuator_gear[i, part] * model.actuator_gainprm[i, 0]
+            rows[i, 6] = part - 3 if free and turns else -1
+        rows[:, 5] = motion.advance[rows[:, 0].astype(int)]
+        inertia = 1.0 / np.diag(mobility_of(model, in_pose(robot, motion.qpos[0])))[model.jnt_dofadr[joint[~helping]]]
         kp = np.asarray(self.kp, dtype=float)
-        rows[~helping, 3] = kp
+        rows[~helping, 2] = kp
         critical = np.minimum(2.0 * np.sqrt(kp * inertia), 0.5 * inertia / dt)
-        rows[~helping, 4] = critical if self.kd is None else self.kd
+        rows[~helping, 3] = critical if self.kd is None else self.kd
         feed = np.where(helping, 0.0, motion.torque[:, model.jnt_dofadr[joint]])
         table = np.hstack([motion.qpos, motion.qvel, feed])
-        again = table[:1] + np.concatenate([motion.advance, np.zeros(model.nv + model.nu)])
-        head = [motion.period, len(motion), model.nq, model.nv, 0.0]
-        return np.concatenate([head, rows.ravel(), motion.advance, table.ravel(), again.ravel()])
+        again = table[0] + np.concatenate([motion.advance, np.zeros(model.nv + model.nu)])
+        return np.concatenate(
+            [[motion.period, len(motion), model.nq, model.nv], rows.ravel(), table.ravel(), again]
+        ).astype(float)
 
 
 @public
@@ -189,8 +184,4 @@ class HumanWalk:
                 "human-walk does not balance by itself: load the robot with assist=True, on the command line "
                 "--robot.assist"
             )
-        return Tracking(
-            motion,
-            kp=self.kp,
-            assist=(0.0, self.push_damping),
-        )
+        return Tracking(motion, kp=self.kp, assist=(0.0, self.push_damping))

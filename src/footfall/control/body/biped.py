@@ -136,8 +136,7 @@ class Biped:
                 f"way it faces and {apart[1]:.2g} m across: set forward=, or its pose"
             )
         if middles[0][1] < middles[1][1]:
-            soles.reverse()
-            legs.reverse()
+            soles, legs = soles[::-1], legs[::-1]
         line = not point and any(sole.half_width < 1.01 * NARROW * sole.leg for sole in soles)
         rolls = all(_rolls(data, sole, leg.dofs, linkage, facing) for sole, leg in zip(soles, legs, strict=True))
         return cls(
@@ -212,28 +211,24 @@ def _leg(robot: Robot, data: mujoco.MjData, foot: Foot, joints: list[int], linka
     anchors = data.xanchor[driven]
     point, body = _is_point(foot), model.body(foot.body).id
     turned = data.xmat[body].reshape(3, 3)
-    lowest = float((foot.points @ turned[2]).min() + data.xpos[body, 2])
-    if not point and anchors[-1, 2] - lowest > ANKLE * (anchors[0, 2] - lowest):
+    over = anchors[[0, -1], 2] - float((foot.points @ turned[2]).min() + data.xpos[body, 2])
+    if not point and over[1] > ANKLE * over[0]:
         raise ControllerError(
             f"{purpose} needs an ankle: the last motor of the leg to foot '{foot.name}' of {robot.name} is at "
-            f"'{model.joint(driven[-1]).name}', {anchors[-1, 2] - lowest:.2g} m over the sole"
+            f"'{model.joint(driven[-1]).name}', {over[1]:.2g} m over the sole"
         )
-    linked = []  # those without a motor that follow a loop or another joint, or are held by a spring
-    for j in joints if len(linkage.rows) else ():
-        first = int(model.jnt_dofadr[j])
-        if first in linkage.dependent or (first not in linkage.dofs and model.jnt_stiffness[j] > 0.0):
-            linked.append(j)
+    first, sprung = model.jnt_dofadr[joints], model.jnt_stiffness[joints] > 0.0
+    linked = np.isin(first, linkage.dependent) | (~np.isin(first, linkage.dofs) & sprung)
+    linked = np.array(joints)[linked & (len(linkage.rows) > 0)]  # joints that follow others, or are held by a spring
+    least, has = POINT_JOINTS if point else LEAST_JOINTS, f"{robot.name} has {len(driven)}"
     if len(driven) < min(LEG_JOINTS, len(joints) - len(linked)):
         limp = next(model.joint(j).name for j in joints if j not in driven and j not in linked)
         raise ControllerError(
-            f"{purpose} needs {LEG_JOINTS} motors in a leg, or one at each of its joints; {robot.name} has "
-            f"{len(driven)}, and none at '{limp}'"
+            f"{purpose} needs {LEG_JOINTS} motors in a leg, or one at each of its joints; {has}, and none at '{limp}'"
         )
-    least = POINT_JOINTS if point else LEAST_JOINTS
     if len(driven) < least:
         raise ControllerError(
-            f"{purpose} needs {least} motors in a leg; {robot.name} has {len(driven)} between its base and the foot "
-            f"'{foot.name}'"
+            f"{purpose} needs {least} motors in a leg; {has} between its base and the foot '{foot.name}'"
         )
     if point:  # the leg ends on the ground, wherever its last joint is
         end = data.xpos[body] + turned @ foot.points[0]
@@ -251,11 +246,9 @@ def _spare(data: mujoco.MjData, sole: Sole, dofs: np.ndarray, linkage: Linkage) 
     jacobian = _sole_jacobian(data, sole, linkage)
     kept, spare = list(dofs), []
     while len(kept) > LEG_JOINTS:
+        others = [[d for d in kept if d != one] for one in kept]
         # rounded, so that of equally good joints the one nearest the foot is spare
-        freedom = [
-            round(float(np.linalg.svd(jacobian[:, [d for d in kept if d != one]], compute_uv=False)[-1]), 3)
-            for one in kept
-        ]
+        freedom = [round(float(np.linalg.svd(jacobian[:, own], compute_uv=False)[-1]), 3) for own in others]
         spare.append(kept.pop(len(kept) - 1 - int(np.argmax(freedom[::-1]))))
     return spare
 
@@ -286,9 +279,9 @@ def _sole(
     standing = (foot.points @ turned.T + data.xpos[body]) @ facing
     flat = standing[:, :2] - standing[:, :2].mean(axis=0)
     long, wide = np.linalg.svd(flat, compute_uv=False) if len(standing) > 1 else (0.0, 0.0)
-    radius = 0.0
+    radius = float(standing[:, 2].min() - data.xpos[body, 2] - foot.lowest(turned).min())
     if long == 0.0:
-        half, radius = TINY * leg, float(standing[0, 2] - data.xpos[body, 2] - foot.lowest(turned).min())
+        half = TINY * leg
         placed = standing[0] + half * np.array([[-1.0, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
     elif wide < THIN * long:
         ahead, aside = np.ptp(flat, axis=0)
@@ -300,10 +293,11 @@ def _sole(
             )
         ends = standing[[flat[:, 0].argmin(), flat[:, 0].argmax()]]
         narrow = np.array([0.0, NARROW * leg, 0.0])
-        radius = float(standing[:, 2].min() - data.xpos[body, 2] - foot.lowest(turned).min())
         placed = np.array([ends[0] - narrow, ends[1] - narrow, ends[1] + narrow, ends[0] + narrow])
     elif len(placed) < 3:
         raise ControllerError(f"{purpose} needs soles with an area; foot '{foot.name}' of {robot.name} has none")
+    else:
+        radius = 0.0
     middle = 0.5 * (placed.min(axis=0) + placed.max(axis=0))
     return Sole(
         name=foot.name,

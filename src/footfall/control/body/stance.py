@@ -191,7 +191,8 @@ def load_slope(robot: Robot, qpos: np.ndarray, force: np.ndarray, loop: np.ndarr
             data.qpos[:] = qpos
             mujoco.mj_integratePos(model, data.qpos, sign * DIFFERENCE * np.eye(model.nv)[j], 1.0)
             mujoco.mj_forward(model, data)
-            held = data.qfrc_bias - data.qfrc_passive - _contact_rows(robot, data).T @ force.ravel()
+            held = data.qfrc_bias - data.qfrc_passive
+            held -= point_jacobian(robot, data, point_positions(robot, data)).T @ force.ravel()
             slope[:, j] += sign / (2.0 * DIFFERENCE) * (held - loop_rows(data).T @ loop)
     return 0.5 * (slope + slope.T)
 
@@ -201,7 +202,7 @@ def rest(robot: Robot, data: mujoco.MjData) -> Rest:
     model, giving = robot.model, robot.model.jnt_dofadr[giving_springs(robot)]
     held = data.qfrc_bias - data.qfrc_passive
     held[giving] += data.qfrc_spring[giving]
-    contact, loop = _contact_rows(robot, data), loop_rows(data)
+    contact, loop = point_jacobian(robot, data, point_positions(robot, data)), loop_rows(data)
     rows = np.concatenate([contact, CHEAP * loop, CHEAP * np.eye(model.nv)[giving]])
     free = ~actuated_dofs(robot)
     force = np.linalg.lstsq(rows[:, free].T, held[free], rcond=RANK)[0]
@@ -219,10 +220,6 @@ def rest(robot: Robot, data: mujoco.MjData) -> Rest:
         loop_rows=loop,
         loop_error=data.efc_pos[: data.ne].copy(),
     )
-
-
-def _contact_rows(robot: Robot, data: mujoco.MjData) -> np.ndarray:
-    return point_jacobian(robot, data, point_positions(robot, data))
 
 
 #: Iteration limit of the pose on a slope; longest change in one, and change at which it has converged, rad or m.
@@ -255,12 +252,13 @@ def stance(robot: Robot, ground: Ground) -> np.ndarray:
     at, (least, most) = model.jnt_qposadr[limited], model.jnt_range[limited].T
     change = math.inf
     for _ in range(ITERATIONS):
-        errors = point_gaps(robot, ground, data)[0] - height  # (P,) m, how much farther from the ground than they shall
+        gaps, normals = point_gaps(robot, ground, data)
+        errors = gaps - height  # (P,) m, how much farther from the ground than they shall
         if change < SETTLED and np.abs(errors).max() < TOUCHING:
-            found = data.qpos.copy()
-            found.setflags(write=False)
-            return found
-        step = _by_priority(model.nv, _tasks(robot, ground, data, home, errors))
+            start = data.qpos.copy()
+            start.setflags(write=False)
+            break
+        step = _by_priority(model.nv, _tasks(robot, data, home, errors, normals))
         step *= min(1.0, LONGEST / max(np.abs(step).max(), LONGEST))
         before = data.qpos.copy()
         mujoco.mj_integratePos(model, data.qpos, step, 1.0)
@@ -275,14 +273,14 @@ class _Stood(NamedTuple):
     """How a robot stands."""
 
     qpos: np.ndarray  # (nq,)
-    places: np.ndarray  # (P, 3) m, of its contact points
+    places: np.ndarray  # (P, 2) m, of its contact points
     com: np.ndarray  # (2,) m, of the centre of mass over their middle
     attitude: np.ndarray  # (4,) quaternion of the trunk
 
 
 def _stood(robot: Robot, data: mujoco.MjData) -> _Stood:
-    places = point_positions(robot, data)
-    com = centre_of_mass(robot.model, data)[:2] - places[:, :2].mean(axis=0)
+    places = point_positions(robot, data)[:, :2]
+    com = centre_of_mass(robot.model, data)[:2] - places.mean(axis=0)
     return _Stood(data.qpos.copy(), places, com, data.xquat[robot.model.body_rootid[robot.point_body[0]]].copy())
 
 
@@ -300,7 +298,7 @@ def _by_priority(nv: int, tasks: list[tuple[np.ndarray, np.ndarray]]) -> np.ndar
 
 
 def _tasks(
-    robot: Robot, ground: Ground, data: mujoco.MjData, home: _Stood, errors: np.ndarray
+    robot: Robot, data: mujoco.MjData, home: _Stood, errors: np.ndarray, normals: np.ndarray
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Jacobian and error of each task, those of higher rank first: touch, weight, trunk, and to stay as at ``home``."""
     model, now = robot.model, _stood(robot, data)
@@ -312,13 +310,11 @@ def _tasks(
     mujoco.mj_jacBody(model, data, None, turn, trunk)
     mujoco.mju_subQuat(tilt, now.attitude, home.attitude)  # in the body's frame
     mujoco.mj_differentiatePos(model, away, 1.0, home.qpos, now.qpos)
-    level, moved = jacobian[:, :2], (now.places - home.places)[:, :2].ravel()
+    level, moved = jacobian[:, :2], (now.places - home.places).ravel()
+    stay = np.vstack([FEET_STAY * level.reshape(-1, model.nv), np.eye(model.nv)])
     return [
-        (np.einsum("pi,pij->pj", ground.gap(now.places)[1], jacobian), errors),
+        (np.einsum("pi,pij->pj", normals, jacobian), errors),
         (over[:2] - level.mean(axis=0), now.com - home.com),
         (turn, data.xmat[trunk].reshape(3, 3) @ tilt),
-        (
-            np.vstack([FEET_STAY * level.reshape(-1, model.nv), np.eye(model.nv)]),
-            np.concatenate([FEET_STAY * moved, away]),
-        ),
+        (stay, np.concatenate([FEET_STAY * moved, away])),
     ]
