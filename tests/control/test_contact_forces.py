@@ -10,13 +10,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, minimize
 
-from footfall.control.contact_forces import ContactForces, friction_pyramid
+from footfall.compiled import ByReference
+from footfall.control.contact_forces import distribute, force_problem, friction_pyramid
 from footfall.errors import ControllerError
 
 FEET = np.array([[x, y, -0.65] for y in (-0.16, -0.04, 0.04, 0.16) for x in (-0.11, 0.11)])
 LEVEL = np.broadcast_to(np.eye(3), (8, 3, 3)).copy()
 WEIGHT = 490.5  # N
 WEIGHTS = (1.0, 1e-3, 1e-6)
+
+
+class ContactForces:
+    """A force distribution that is called from Python."""
+
+    def __init__(self, count: int, friction: float, **options: object) -> None:
+        problem = force_problem(count, friction, **options)
+        self.place, self.force, self.missed, self.solved = ByReference(problem), problem.force, problem.missed, False
+
+    def distribute(self, wrench: np.ndarray, arms: np.ndarray, frames: np.ndarray) -> np.ndarray:
+        self.solved = distribute(self.place, wrench, arms, frames)
+        return self.force
 
 
 def wrench_of(force: np.ndarray, arms: np.ndarray) -> np.ndarray:
@@ -151,4 +164,4 @@ def test_a_warm_start_changes_nothing():
         arms = FEET + 1e-3 * math.sin(k)
         cold = ContactForces(8, 0.7).distribute(wrench, arms, LEVEL)
         np.testing.assert_allclose(warm.distribute(wrench, arms, LEVEL), cold, atol=1e-4)
-        assert warm.solved and warm.time > 0.0
+        assert warm.solved

@@ -8,12 +8,11 @@ solution always exists.
 from __future__ import annotations
 
 import math
-import time as clock
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from footfall.compiled import ByReference, inlined
+from footfall.compiled import inlined
 from footfall.control.senses import Senses, cross
 from footfall.errors import ControllerError
 from footfall.ground import Ground
@@ -130,47 +129,24 @@ def force_problem(
     return zeros(ForceProblem, {"P": count, "n": size}, weights=own, program=program, work=work)
 
 
-class ContactForces:
-    """The force distribution for P contact points, for controllers in Python; options as of :func:`force_problem`.
-
-    After :meth:`distribute`:
-
-    Attributes:
-        force: (P, 3) N, world frame, of the ground on the robot.
-        missed: (6,) N and N m, the desired wrench less that of these forces.
-        solved: whether the solver converged; if not, ``force`` is that of the call before.
-        time: s, duration of the solution.
-    """
-
-    def __init__(self, count: int, friction: float | np.ndarray, **options: Any) -> None:
-        problem = force_problem(count, friction, **options)
-        self._place = ByReference(problem)
-        self.force, self.missed = problem.force, problem.missed
-        self.solved, self.time = False, 0.0
-
-    def distribute(self, wrench: np.ndarray, arms: np.ndarray, frames: np.ndarray) -> np.ndarray:
-        """The forces (P, 3) in N, world frame, for a ``wrench`` (force, torque) at the centre of mass.
-
-        ``arms`` (P, 3) in m lead from the centre of mass to the points; ``frames`` (P, 3, 3) are their contact frames,
-        rows tangent, tangent, normal.
-        """
-        # Copies, since Numba would compile again for read-only arrays, such as those of a recording.
-        given = [np.array(one, dtype=float, order="C") for one in (wrench, arms, frames)]
-        begin = clock.perf_counter()
-        self.solved = distribute(self._place, *given)
-        self.time = clock.perf_counter() - begin
-        return self.force
-
-
 @inlined
 def distribute(problem: ForceProblem, wrench: Vector, arms: Matrix, frames: Tensor) -> Bool:
     """Write the contact forces that come nearest to a wrench (18). False, with the last forces kept, if that fails."""
     program, force = problem.program, problem.force
     _assemble(wrench, arms, frames, problem.weights, problem.grasp, program.H, program.f)
     solved = solve_quadratic_program(program, problem.work) == SOLVED  # Ott 2011, eq. 18
-    if solved:
-        _to_world(problem.work.x, frames, force)
-    _miss(wrench, arms, force, problem.missed)
+    x, count, missed = problem.work.x, force.shape[0], problem.missed
+    copy(missed, wrench)
+    for p in range(count):
+        if solved:
+            for c in range(3):
+                force[p, c] = (
+                    x[p] * frames[p, 2, c] + x[count + p] * frames[p, 0, c] + x[2 * count + p] * frames[p, 1, c]
+                )
+        moment = cross(arms[p], force[p])
+        for c in range(3):
+            missed[c] -= force[p, c]
+            missed[3 + c] -= moment[c]
     return solved
 
 
@@ -197,22 +173,3 @@ def _assemble(
             for k in range(6):
                 total += grasp[k, i] * grasp[k, j]
             hessian[i, j] = total
-
-
-@inlined
-def _to_world(solution: Vector, frames: Tensor, force: Matrix) -> None:
-    count = force.shape[0]
-    for p in range(count):
-        normal, first, second = solution[p], solution[count + p], solution[2 * count + p]
-        for c in range(3):
-            force[p, c] = normal * frames[p, 2, c] + first * frames[p, 0, c] + second * frames[p, 1, c]
-
-
-@inlined
-def _miss(wrench: Vector, arms: Matrix, force: Matrix, missed: Vector) -> None:
-    copy(missed, wrench)
-    for p in range(force.shape[0]):
-        moment = cross(arms[p], force[p])
-        for c in range(3):
-            missed[c] -= force[p, c]
-            missed[3 + c] -= moment[c]

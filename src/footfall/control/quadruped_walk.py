@@ -62,7 +62,7 @@ from footfall.robot.pose import set_down
 from footfall.solve.contacts import OPEN
 from footfall.solve.dense import copy
 from footfall.solve.quadratic_program import UNBOUNDED
-from footfall.standing import at_home, in_pose, jacobian_at, place, place_on, point_positions
+from footfall.standing import at_home, in_pose, jacobian_at, place, point_jacobian, point_positions
 
 
 class FourLegs(NamedTuple):
@@ -497,7 +497,7 @@ def ready_to_walk(robot: Robot) -> Robot:
     root = int(model.body_rootid[robot.point_body[0]])
     tree = tree_of(model, root, list(robot.point_body))
     legs = np.array([leg_of(robot, driven, tree, point) for point in range(4)])  # hip, thigh and knee
-    feet = np.array([_foot(robot, data, point) for point in range(4)])
+    feet = point_positions(robot, data)
     thighs, knees = (data.xanchor[model.dof_jntid[legs[:, i]]] for i in (1, 2))
     length = np.linalg.norm(knees - thighs, axis=1) + np.linalg.norm(feet - knees, axis=1)
     stretched = np.linalg.norm(feet - thighs, axis=1) / length
@@ -515,10 +515,6 @@ def ready_to_walk(robot: Robot) -> Robot:
     return replace(robot, home=set_down(model, data.qpos, robot.feet))
 
 
-def _foot(robot: Robot, data: mujoco.MjData, point: int) -> np.ndarray:
-    return place_on(data, robot.point_body[point], robot.point_position[point])
-
-
 def _bend(robot: Robot, data: mujoco.MjData, leg: np.ndarray, point: int, goal: np.ndarray) -> bool:
     """Bring a foot to its goal, with the knee to the rear where joints allow both ways. False if they allow none."""
     model = robot.model
@@ -531,14 +527,14 @@ def _bend(robot: Robot, data: mujoco.MjData, leg: np.ndarray, point: int, goal: 
         data.qpos[at] = np.clip(home + np.array([0.0, -0.5 * knee, knee]), low, high)
         for _ in range(ITERATIONS):
             mujoco.mj_forward(model, data)
-            foot = _foot(robot, data, point)
-            own = jacobian_at(data, robot.point_body[point], foot)[:3, leg]
-            change = own.T @ np.linalg.solve(own @ own.T + 1e-6 * np.eye(3), goal - foot)
+            missing = goal - point_positions(robot, data)[point]
+            own = jacobian_at(data, robot.point_body[point], goal - missing)[:3, leg]
+            change = own.T @ np.linalg.solve(own @ own.T + 1e-6 * np.eye(3), missing)
             change *= min(1.0, LONGEST / max(float(np.abs(change).max()), 1e-12))
             data.qpos[at] = np.clip(data.qpos[at] + change, low, high)
         mujoco.mj_forward(model, data)
         near = NEAR * np.linalg.norm(goal - data.xanchor[joints[0]])
-        if np.linalg.norm(goal - _foot(robot, data, point)) < near:
+        if np.linalg.norm(goal - point_positions(robot, data)[point]) < near:
             found.append((float(data.xanchor[joints[2]] @ robot.forward), tuple(data.qpos[at])))
     data.qpos[at] = min(found)[1] if found else home
     mujoco.mj_forward(model, data)
@@ -575,12 +571,10 @@ def check_strength(robot: Robot, driving: Drives, legs: np.ndarray, points: np.n
     """Refuse a robot that cannot stand at home on two of its ``legs`` (4, 3), dofs of motors, with feet ``points``."""
     data = in_pose(robot, robot.home)
     half = -0.5 * robot.mass * robot.gravity
+    jacobian = point_jacobian(robot, data, point_positions(robot, data)).reshape(4, 3, -1)
     for leg, point in zip(legs, points, strict=True):
-        jacobian = jacobian_at(data, robot.point_body[point], _foot(robot, data, point))[:3]
-        motors = np.flatnonzero(np.isin(driving.dof, leg))
-        check_torques(
-            robot, driving, motors, data.qfrc_bias - jacobian.T @ half, "quadruped-walk", "on two legs", robot.home
-        )
+        motors, load = np.flatnonzero(np.isin(driving.dof, leg)), data.qfrc_bias - jacobian[point].T @ half
+        check_torques(robot, driving, motors, load, "quadruped-walk", "on two legs", robot.home)
 
 
 def corner_points(robot: Robot, offset: np.ndarray) -> list[int]:

@@ -88,9 +88,8 @@ def inverse_dynamics(robot: Robot) -> Any:
         moments.append(inertia @ turning[:, k] + ca.cross(body.spin, inertia @ body.spin))
     push = (acceleration - model.opt.gravity) @ ca.diag(model.body_mass[[b for b, _ in moving]])
     # Inertial forces and moments of all bodies, multiplied by the transposed Jacobians of their velocities.
-    force = ca.jtimes(ca.vec(velocity), v, ca.vec(push), True) + ca.jtimes(
-        ca.vec(spin), v, ca.vec(ca.horzcat(*moments)), True
-    )
+    force = ca.jtimes(ca.vec(velocity), v, ca.vec(push), True)
+    force += ca.jtimes(ca.vec(spin), v, ca.vec(ca.horzcat(*moments)), True)
     force = ca.cse(force + model.dof_armature * a + model.dof_damping * v)
     return ca.Function("inverse_dynamics", [q, v, a], [force])
 
@@ -129,7 +128,9 @@ class StepModel:
         self.robot, self.legs = robot, legs
         self.dynamics = inverse_dynamics(robot)
         joints, rates, accelerations = (ca.SX.sym(name, n) for name in ("q", "v", "a"))
-        q = self._held(joints)  # Bravo 2021, eq. 11
+        pitch = -ca.sum1(joints[: legs.size])  # the stance foot is flat, its middle at the origin
+        middle = self._foot(0, ca.vertcat(0, 0, pitch, joints))[1]
+        q = ca.vertcat(-middle[0], -middle[1], pitch, joints)  # Bravo 2021, eq. 11
         v = ca.jtimes(q, joints, rates)
         a = ca.jtimes(v, ca.vertcat(joints, rates), ca.vertcat(rates, accelerations))
         needed = self.dynamics(q, v, a)  # Bravo 2021, eq. 1
@@ -143,15 +144,10 @@ class StepModel:
             [joints, rates, accelerations],
             [torque, forward, upward, lever, heights, place, ca.jtimes(place, joints, rates), q, v],
         )
-        self.impact = self._impact()
-
-    def _held(self, joints: Any) -> Any:
-        """All coordinates for joints (2 n), with the stance foot flat and its middle at the origin."""
-        ca = casadi()
-        pitch = -ca.sum1(joints[: self.legs.size])
-        loose = ca.vertcat(0, 0, pitch, joints)
-        place = self._foot(0, loose)[1]
-        return ca.vertcat(-place[0], -place[1], pitch, joints)
+        q, v, a = (ca.SX.sym(name, robot.model.nv) for name in "qva")
+        inertia = ca.jacobian(self.dynamics(q, v, a), a)
+        landing, leaving = ca.jacobian(self._foot(1, q)[1], q), ca.jacobian(self._foot(0, q)[0], q)
+        self.impact = ca.Function("impact", [q], [inertia, landing, leaving])
 
     def _foot(self, foot: int, q: Any) -> tuple[Any, Any]:
         """Heights of heel and toe, and (x, z, pitch) of the sole's middle."""
@@ -162,15 +158,6 @@ class StepModel:
         first = 3 + foot * self.legs.size
         pitch = q[2] + ca.sum1(q[first : first + self.legs.size])
         return ca.vertcat(*(p[2] for p in points)), ca.vertcat(middle[0], middle[2], pitch)
-
-    def _impact(self) -> Any:
-        ca = casadi()
-        nv = self.robot.model.nv
-        q, v, a = (ca.SX.sym(name, nv) for name in "qva")
-        inertia = ca.jacobian(self.dynamics(q, v, a), a)
-        landing = ca.jacobian(self._foot(1, q)[1], q)
-        leaving = ca.jacobian(self._foot(0, q)[0], q)
-        return ca.Function("impact", [q], [inertia, landing, leaving])
 
 
 BEND = 0.5  # rad, of the swing knee in the middle of its cubic

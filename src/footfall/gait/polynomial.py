@@ -10,8 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -81,7 +80,10 @@ class PolynomialGait:
 
     def at(self, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Angles, rates and accelerations (2 n,) at ``t`` s after touch-down: stance leg, then swing leg."""
-        return _evaluated(self.coefficients, t)
+        # In one product, since a controller calls it in every step.
+        powers = ((1.0, t, t * t, t * t * t), (0.0, 1.0, 2.0 * t, 3.0 * t * t), (0.0, 0.0, 2.0, 6.0 * t))
+        q, qd, qdd = np.array(powers) @ self.coefficients
+        return q, qd, qdd
 
     def asymmetry(self) -> float:
         """Largest difference between the end of a step and the mirror image of its start, (13), rad."""
@@ -91,14 +93,10 @@ class PolynomialGait:
 
     def target(self, phase: int, t: float) -> Target:
         """The reference in step number ``phase``, actuators in the order left leg, right leg."""
+        q, qd, qdd = self.at(t)
         if phase % 2:
-            return Target(*_evaluated(self._mirrored, t), np.array([0.0, 1.0]))
-        return Target(*_evaluated(self.coefficients, t), np.array([1.0, 0.0]))
-
-    @cached_property
-    def _mirrored(self) -> np.ndarray:
-        """(4, 2 n) coefficients with the legs exchanged."""
-        return np.stack([swapped(one) for one in self.coefficients])
+            return Target(swapped(q), swapped(qd), swapped(qdd), np.array([0.0, 1.0]))
+        return Target(q, qd, qdd, np.array([1.0, 0.0]))
 
     def duration(self, phase: int) -> float:
         return self.step_duration
@@ -114,15 +112,9 @@ class PolynomialGait:
 
     def to_dict(self) -> dict[str, Any]:
         """The gait as values for JSON."""
-        return {
-            "format": FORMAT,
-            "robot": self.robot,
-            "legs": [list(leg) for leg in self.legs],
-            "coefficients": self.coefficients.tolist(),
-            "step_duration": self.step_duration,
-            "step_length": self.step_length,
-            "info": dict(self.info),
-        }
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        plain = {"legs": [*map(list, self.legs)], "coefficients": self.coefficients.tolist(), "info": dict(self.info)}
+        return {"format": FORMAT, **values, **plain}
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any]) -> PolynomialGait:
@@ -149,13 +141,6 @@ def load_gait(path: str | os.PathLike[str]) -> PolynomialGait:
     if not isinstance(found, dict):
         raise GaitError(f"cannot read the gait {path}: it holds no object")
     return PolynomialGait.from_dict(found)
-
-
-def _evaluated(coefficients: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Cubics with their first two derivatives, in one product, since a controller calls it in every step."""
-    powers = ((1.0, t, t * t, t * t * t), (0.0, 1.0, 2.0 * t, 3.0 * t * t), (0.0, 0.0, 2.0, 6.0 * t))
-    q, qd, qdd = np.array(powers) @ coefficients
-    return q, qd, qdd
 
 
 def cubics(q0: Any, qT: Any, v0: Any, vT: Any, T: Any) -> tuple[Any, Any, Any, Any]:
@@ -239,17 +224,10 @@ def find_legs(robot: Robot) -> Legs:
         joints.append(tuple(model.joint(int(j)).name for b in chain for j in np.flatnonzero(model.jnt_bodyid == b)))
         order = np.argsort(foot.points[:, 0])
         ends.append(foot.points[[order[0], order[-1]]])
-    _check(robot, joints, links, ends)
-    return Legs((joints[0], joints[1]), (links[0][-1], links[1][-1]), (ends[0], ends[1]))
-
-
-def _check(robot: Robot, joints: list[tuple[str, ...]], links: list[list[int]], ends: list[np.ndarray]) -> None:
-    model = robot.model
     if joints[0] + joints[1] != robot.actuated or len(joints[0]) != PARTS:
         raise GaitError(f"{robot.name} is not a planar biped with hip, knee and ankle motors in each leg")
-    turning = [tuple(model.joint(name).axis) == (0.0, 1.0, 0.0) for leg in joints for name in leg]
-    hinges = [model.joint(name).type[0] == HINGE for leg in joints for name in leg]
-    if not all(turning) or not all(hinges):
+    own = [model.joint(name) for leg in joints for name in leg]
+    if not all(joint.type[0] == HINGE and tuple(joint.axis) == (0.0, 1.0, 0.0) for joint in own):
         raise GaitError(f"{robot.name}: every joint of its legs must be a hinge about y")
     left, right = links
     same = all(
@@ -258,3 +236,4 @@ def _check(robot: Robot, joints: list[tuple[str, ...]], links: list[list[int]], 
     )
     if not same or not np.allclose(ends[0], ends[1], atol=1e-12):
         raise GaitError(f"the legs of {robot.name} differ: a symmetric gait needs equal ones")
+    return Legs((joints[0], joints[1]), (left[-1], right[-1]), (ends[0], ends[1]))

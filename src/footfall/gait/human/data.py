@@ -172,7 +172,9 @@ def _walk_of(
         x = _at(motion, "pelvis_x_m", at)
         runs["x"].append(x - x[0] - phase * (x[-1] - x[0]))
         runs["z"].append(_at(motion, "pelvis_z_m", at))
-    series = {name: fit(phase[:-1], _periodic(np.mean(own, axis=0))[:-1], HARMONICS) for name, own in runs.items()}
+    ramp, means = np.linspace(-0.5, 0.5, SAMPLES), {name: np.mean(own, axis=0) for name, own in runs.items()}
+    periodic = {name: mean - ramp * (mean[-1] - mean[0]) for name, mean in means.items()}
+    series = {name: fit(phase[:-1], own[:-1], HARMONICS) for name, own in periodic.items()}
     series["x"][0] = 0.0
     lengths = {
         name: float(np.mean([side[key] for side in body["segments"].values()]))
@@ -181,8 +183,9 @@ def _walk_of(
     clean = [stance for stance in stances if stance.clean]
     curves, pressure = _stances(body["mass_kg"] * GRAVITY, clean, forces, joints)
     stride_time = float(np.mean([stride.time for stride in strides]))
+    stated = [subject[key] for key in ("source", "licence") if key in subject]
     return MeasuredWalk(
-        attribution=attribution or _attribution(subject),
+        attribution=attribution or "; ".join([*(stated or ["source and licence not stated"]), MODIFIED]),
         mass=body["mass_kg"],
         speed=body["speed_m_s"],
         stride_time=stride_time,
@@ -198,12 +201,6 @@ def _walk_of(
     )
 
 
-def _attribution(subject: dict[str, Any]) -> str:
-    """Source and licence of the data, if the recording states them."""
-    stated = [subject[key] for key in ("source", "licence") if key in subject]
-    return "; ".join([*stated, MODIFIED] if stated else [f"source and licence not stated; {MODIFIED}"])
-
-
 def _stances(
     weight: float, stances: Sequence[Stance], forces: Table, joints: Table
 ) -> tuple[dict[str, list[np.ndarray]], list[np.ndarray]]:
@@ -212,15 +209,12 @@ def _stances(
     pressure = []
     share = np.linspace(0, 1, STANCE)
     for stance in stances:
-        own = {name: values[stance.rows] for name, values in forces.items()}
-        start = round(stance.start, DIGITS)
+        time, start = forces["time_s"][stance.rows], round(stance.start, DIGITS)
         at = start + share * stance.duration
-        inwards = 1.0 if stance.foot == "R" else -1.0
-        for axis, sign in (("x", 1.0), ("y", inwards), ("z", 1.0)):
-            curves[axis].append(sign * np.interp(at, own["time_s"], own[f"f{axis}_N"]) / weight)
-        middle = start + 0.4 * stance.duration
-        ankle = float(_at(joints, f"{stance.foot}_ankle_x_m", np.array([middle]))[0])
-        pressure.append(np.interp(at, own["time_s"], own["copx_m"]) - ankle)
+        for axis, sign in (("x", 1.0), ("y", 1.0 if stance.foot == "R" else -1.0), ("z", 1.0)):
+            curves[axis].append(sign * np.interp(at, time, forces[f"f{axis}_N"][stance.rows]) / weight)
+        ankle = _at(joints, f"{stance.foot}_ankle_x_m", np.array([start + 0.4 * stance.duration]))
+        pressure.append(np.interp(at, time, forces["copx_m"][stance.rows]) - float(ankle[0]))
     return curves, pressure
 
 
@@ -228,12 +222,6 @@ def _at(table: Table, name: str, time: np.ndarray) -> np.ndarray:
     CubicSpline = optional_package("scipy.interpolate").CubicSpline
 
     return CubicSpline(table["time_s"], table[name])(time)
-
-
-def _periodic(values: np.ndarray) -> np.ndarray:
-    """The values less a linear ramp, so that the end equals the beginning."""
-    ramp = np.linspace(-0.5, 0.5, len(values))
-    return values - ramp * (values[-1] - values[0])
 
 
 def as_text(walk: MeasuredWalk) -> str:

@@ -13,10 +13,10 @@ Tables are columns by name, as the files of a recording have them; see ``footfal
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -39,8 +39,7 @@ FLAT = (0.2, 0.5)
 JOINTS = ("hip", "knee", "ankle", "heel", "mt")
 
 
-@dataclass(frozen=True, eq=False)
-class Stance:
+class Stance(NamedTuple):
     """One foot on one plate: its times (s), its rows of the force table, and whether its forces are complete."""
 
     foot: str
@@ -50,8 +49,7 @@ class Stance:
     clean: bool
 
 
-@dataclass(frozen=True)
-class Stride:
+class Stride(NamedTuple):
     """From one heel strike of a foot to its next, s."""
 
     foot: str
@@ -118,12 +116,9 @@ def measure_subject(
     speeds = [np.ptp(np.interp([s.start, s.start + s.time], joints["time_s"], hips)) / s.time for s in strides]
     segments = {}
     for side in "RL":
-        thigh, shank = (
-            float(np.mean(np.hypot(*(joints[f"{side}_{a}_{x}_m"] - joints[f"{side}_{b}_{x}_m"] for x in "xz"))))
-            for a, b in (("hip", "knee"), ("knee", "ankle"))
-        )
         height = float(np.mean(joints[f"{side}_ankle_z_m"][_flat(joints, stances, side)]))
-        segments[side] = {"thigh_m": thigh, "shank_m": shank, "ankle_height_footflat_m": height}
+        segments[side] = {f"{name}_m": float(np.mean(own)) for name, own in _segments(joints, side)}
+        segments[side]["ankle_height_footflat_m"] = height
     return {
         # The mean impulses of two feet carry the weight over a stride.
         "mass_kg": float(2.0 * impulse / (GRAVITY * np.mean([stride.time for stride in strides]))),
@@ -131,6 +126,12 @@ def measure_subject(
         "step_width_m": _step_width(forces, clean),
         "segments": segments,
     }
+
+
+def _segments(joints: Table, side: str) -> Iterator[tuple[str, np.ndarray]]:
+    """Thigh and shank of a side, and how long they are in each sample, m."""
+    for name, upper, lower in (("thigh", "hip", "knee"), ("shank", "knee", "ankle")):
+        yield name, np.hypot(*(joints[f"{side}_{upper}_{x}_m"] - joints[f"{side}_{lower}_{x}_m"] for x in "xz"))
 
 
 def _flat(joints: Table, stances: Sequence[Stance], side: str) -> np.ndarray:
@@ -149,8 +150,8 @@ def _step_width(forces: Table, stances: Sequence[Stance]) -> float:
     """Distance between the pressure centres of left and right feet, m; 0.1 m if these are not known."""
     if "copy_m" not in forces:
         return 0.1
-    sides = {side: [np.nanmedian(forces["copy_m"][s.rows]) for s in stances if s.foot == side] for side in ("L", "R")}
-    return float(abs(np.mean(sides["L"]) - np.mean(sides["R"]))) if sides["L"] and sides["R"] else 0.1
+    left, right = ([np.nanmedian(forces["copy_m"][s.rows]) for s in stances if s.foot == side] for side in "LR")
+    return float(abs(np.mean(left) - np.mean(right))) if left and right else 0.1
 
 
 #: Names of markers without their side, by joint; the first that is in the recording is used.
@@ -233,10 +234,8 @@ def _by_stem(motion: Measured) -> dict[tuple[str, str], np.ndarray]:
     stems = {name for row in (*CENTRES.values(), *PELVIS.values()) for name in row}
     found: dict[tuple[str, str], np.ndarray] = {}
     for name in motion.vectors:
-        if motion.vector_unit(name) not in ("m", ""):
-            continue
         place = motion.vector(name)
-        if np.isfinite(place).all(axis=1).sum() >= 2:
+        if motion.vector_unit(name) in ("m", "") and np.isfinite(place).all(axis=1).sum() >= 2:
             found.setdefault(_side_and_stem(name, stems), place)
     return found
 
@@ -245,10 +244,9 @@ def _side_and_stem(name: str, stems: set[str]) -> tuple[str, str]:
     """Side and rest of a name, as of "S7:RASI", "R.Knee.Lat", "L_FLE" or "heel right"."""
     whole = re.sub(r"[^a-z0-9]", "", name.rpartition(":")[2].lower())
     for word, side in (("right", "R"), ("left", "L"), ("r", "R"), ("l", "L")):
-        if whole.startswith(word) and whole.removeprefix(word) in stems:
-            return side, whole.removeprefix(word)
-        if whole.endswith(word) and whole.removesuffix(word) in stems:
-            return side, whole.removesuffix(word)
+        for rest in (whole.removeprefix(word), whole.removesuffix(word)):
+            if rest != whole and rest in stems:
+                return side, rest
     return "", whole
 
 
@@ -325,24 +323,22 @@ def check_lengths(source: str, joints: Table) -> None:
     """Refuse an impossible skeleton: segments too short or long, sides that differ, legs too long for the hip's
     height.
     """
-    lengths: dict[str, dict[str, float]] = {"R": {}, "L": {}}
+    lengths = {side: {name: float(np.median(own)) for name, own in _segments(joints, side)} for side in "RL"}
     for side, own in lengths.items():
-        for name, upper, lower in (("thigh", "hip", "knee"), ("shank", "knee", "ankle")):
-            away = (joints[f"{side}_{upper}_{axis}_m"] - joints[f"{side}_{lower}_{axis}_m"] for axis in "xz")
-            own[name] = length = float(np.median(np.hypot(*away)))
+        for name, length in own.items():
             if not SHORTEST_SEGMENT < length < LONGEST_SEGMENT:
                 raise FootfallError(
                     f"{source}: the {name} of side {side} is {length:.3g} m long: names of columns end in the unit of "
                     "places, such as _m or _mm"
                 )
-        high = float(np.max(joints[f"{side}_hip_z_m"]))
-        if own["thigh"] + own["shank"] > LONGEST_LEG * high:
+        leg, high = sum(own.values()), float(np.max(joints[f"{side}_hip_z_m"]))
+        if leg > LONGEST_LEG * high:
             raise FootfallError(
-                f"{source}: thigh and shank of side {side} are {own['thigh'] + own['shank']:.3f} m long, and the hip "
-                f"is never higher than {high:.3f} m: is z up and 0 on the ground, and is each marker on its own bone?"
+                f"{source}: thigh and shank of side {side} are {leg:.3f} m long, and the hip is never higher than "
+                f"{high:.3f} m: is z up and 0 on the ground, and is each marker on its own bone?"
             )
-    for name in ("thigh", "shank"):
-        right, left = lengths["R"][name], lengths["L"][name]
+    for name, right in lengths["R"].items():
+        left = lengths["L"][name]
         if max(right, left) > SIDES_DIFFER * min(right, left):
             raise FootfallError(
                 f"{source}: the {name} is {right:.3f} m long on side R and {left:.3f} m on side L: a marker of one "
@@ -481,22 +477,20 @@ def _whose(
     if end - begin > LONGEST_STANCE or not pressed.size:
         warn(f"{said} it is loaded for {end - begin:.2f} s")
         return None
-    place = centre[pressed]
-    moved = {side: _at(plates.time[pressed], time, feet[side])[:, :2] for side in "RL"}
-    away = {side: float(np.median(np.linalg.norm(place[:, :2] - moved[side], axis=1))) for side in "RL"}
+    beside = {
+        side: centre[pressed, :2] - np.column_stack([np.interp(plates.time[pressed], time, at) for at in foot.T[:2]])
+        for side, foot in feet.items()
+    }
+    away = {side: float(np.median(np.linalg.norm(place, axis=1))) for side, place in beside.items()}
     foot = min(away, key=lambda side: away[side])
-    travel = np.ptp((place[:, :2] - moved[foot]), axis=0).max()
+    travel = np.ptp(beside[foot], axis=0).max()
     if away[foot] > NEAR:
         warn(f"{said} its pressure centre is {away[foot]:.2f} m from the nearer foot")
-        return None
-    if travel > LONGEST_FOOT:
+    elif travel > LONGEST_FOOT:
         warn(f"{said} its pressure centre moves by {travel:.2f} m beside the foot, as if two feet stood on it")
-        return None
-    return foot
-
-
-def _at(when: np.ndarray, time: np.ndarray, place: np.ndarray) -> np.ndarray:
-    return np.column_stack([np.interp(when, time, place[:, k]) for k in range(place.shape[1])])
+    else:
+        return foot
+    return None
 
 
 def _other_strikes(joints: Mapping[str, np.ndarray], stances: list[Stance]) -> list[Stance]:
