@@ -127,10 +127,9 @@ _NOT_OWN = ("senses", "signals", "clock", "table")
 def _arrays(value: Any, name: str) -> Iterator[tuple[str, np.ndarray]]:
     if isinstance(value, np.ndarray):
         yield name, value
-    elif hasattr(value, "_fields"):
-        for field in value._fields:
-            if field not in _NOT_OWN:
-                yield from _arrays(getattr(value, field), f"{name}.{field}")
+    for field in getattr(value, "_fields", ()):
+        if field not in _NOT_OWN:
+            yield from _arrays(getattr(value, field), f"{name}.{field}")
 
 
 #: Names and sentences of what controllers report, in the order of the numbers below. ``worst`` and ``details`` are

@@ -49,7 +49,6 @@ class Unloaded(NamedTuple):
     foot_rate: float  # 1/s, at which a foot is led back
     joint_rate: float  # 1/s, at which joints are led back
     loading: float  # change of a point's load in one call, as a share of its full load
-    counterweight: float  # missing share of a wrench above which feet are not led back
     near: float  # m, largest gap of a point on the ground
 
 
@@ -78,7 +77,6 @@ def unloaded(robot: Robot, tree: Tree, drives: Drives, rate: float, height: floa
         foot_rate=FOOT_FREQUENCY * rate,
         joint_rate=JOINT_FREQUENCY * rate,
         loading=min(1.0, dt * rate / LOADING),
-        counterweight=COUNTERWEIGHT,
         near=NEAR * height,
     )
 
@@ -138,7 +136,7 @@ def hold_unloaded(limbs: Unloaded, senses: Senses, tree: Tree, arms: Matrix, lac
     """
     stiff, damp = limbs.foot_rate * limbs.foot_rate, 2.0 * limbs.foot_rate
     for p in range(limbs.foot.size):
-        share = (1.0 - limbs.bearing[limbs.foot[p]]) * max(0.0, 1.0 - lack / limbs.counterweight)
+        share = (1.0 - limbs.bearing[limbs.foot[p]]) * max(0.0, 1.0 - lack / COUNTERWEIGHT)
         if share > 0.0:
             mass, place = limbs.mass[p], limbs.place[p]
             vx, vy, vz = 0.0, 0.0, 0.0

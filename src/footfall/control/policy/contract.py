@@ -231,9 +231,11 @@ def as_toml(contract: Contract) -> str:
         return repr(float(value)) if isinstance(value, (float, np.floating)) else str(value)
 
     def changed(one: Any) -> dict[str, Any]:
-        known = {own.name: own for own in fields(one)}
-        values = {name: getattr(one, name) for name in known}
-        return {name: value for name, value in values.items() if not _same(value, known[name].default)}
+        def same(value: Any, default: Any) -> bool:
+            return type(value) is type(default) and not isinstance(value, np.ndarray) and value == default
+
+        values = {own.name: (getattr(one, own.name), own.default) for own in fields(one)}
+        return {name: value for name, (value, default) in values.items() if not same(value, default)}
 
     lines = []
     for name, value in changed(contract).items():
@@ -252,10 +254,6 @@ def as_toml(contract: Contract) -> str:
 
 def _key(name: str) -> str:
     return name if re.fullmatch(r"[\w-]+", name, re.ASCII) else json.dumps(name)
-
-
-def _same(value: Any, default: Any) -> bool:
-    return type(value) is type(default) and not isinstance(value, np.ndarray) and value == default
 
 
 def read_layouts(given: str | os.PathLike[str]) -> tuple[Contract, ...]:
@@ -361,20 +359,17 @@ def with_metadata(layouts: Sequence[Contract], metadata: Mapping[str, str]) -> t
 
 def _filled(contract: Contract, lists: Mapping[str, list[str]]) -> Contract:
     said: dict[str, Any] = {}
+    names = ("default_joint_pos", "joint_stiffness", "joint_damping", "action_scale")
+    pose, stiffness, damping, scale = (tuple(map(float, lists.get(name, ()))) for name in names)
     if "joint_names" in lists:
         said["joints"] = tuple(lists["joint_names"])
-    if "default_joint_pos" in lists:
-        said["pose"] = _numbers(lists["default_joint_pos"])
-    if {"joint_stiffness", "joint_damping"} <= lists.keys():
-        said["servos"] = Servos(*(_numbers(lists[name]) for name in ("joint_stiffness", "joint_damping")))
-    if "action_scale" in lists:
-        scale = _numbers(lists["action_scale"])
+    if pose:
+        said["pose"] = pose
+    if stiffness and damping:
+        said["servos"] = Servos(stiffness, damping)
+    if scale:
         said["action"] = replace(contract.action, scale=scale[0] if len(scale) == 1 else scale)
     return replace(contract, **said)
-
-
-def _numbers(texts: Sequence[str]) -> tuple[float, ...]:
-    return tuple(float(one) for one in texts)
 
 
 def per_joint(value: Any, names: Sequence[str], what: str) -> np.ndarray:

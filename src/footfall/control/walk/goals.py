@@ -15,7 +15,7 @@ from footfall.control.walk.footholds import (
     learn_slope,
     learn_trim,
 )
-from footfall.control.walk.ground import SLOW, ground_at, part_of, slope_under, trust_landing, within_grip
+from footfall.control.walk.ground import ground_at, slope_under, trust_landing, within_grip
 from footfall.control.walk.state import HORIZON, LIMIT_ZONE, Gait, Walker
 from footfall.control.whole_body import COM, TURN
 from footfall.gait.footsteps import (
@@ -33,9 +33,6 @@ from footfall.gait.footsteps import (
 from footfall.kinds import Bool, Float, Int
 from footfall.solve.dense import copy
 
-#: Speed, in sqrt(g leg), at which a foot comes down; and that of feet on points, and of any foot that looks for ground
-#: which is not where it was expected: sooner, for a landing that comes late moves the next foothold by exp(w t).
-DESCENT, LOOKING = 0.037, 0.093
 #: Part of the swing after which the ground may be met.
 SOONEST = 0.6
 
@@ -49,12 +46,6 @@ def step_of(gait: Gait, number: Int) -> Footstep:
         side = row[0] if (number - last) % 2 == 0 else -row[0]
         return Footstep(side, 0.0, 0.0, row[3], row[4], row[5], 0.0)
     return Footstep(row[0], row[1], row[2], row[3], row[4], row[5], row[6])
-
-
-@inlined
-def descent_of(gait: Gait) -> Float:
-    """m/s, at which a foot comes down."""
-    return (LOOKING if gait.points else DESCENT) * gait.leg / gait.unit
 
 
 @inlined
@@ -118,7 +109,7 @@ def lift(walk: Walker, time: Float) -> None:
     """The next foot swings."""
     now, gait, foot = walk.now, walk.gait, moving_foot(walk)
     duration = step_of(gait, now.step[0]).swing
-    begin_swing(now.swing, walk.body.place[foot], duration, gait.step_height, descent_of(gait))
+    begin_swing(now.swing, walk.body.place[foot], duration, gait.step_height, gait.descent)
     now.swinging[0], now.stumbled[0] = 1, 0
     for r in range(3):
         copy(now.lifted[r], walk.body.rotation[foot, r])
@@ -204,7 +195,7 @@ def lead_com(walk: Walker, time: Float, standing: Int) -> None:
         goal[COM + c] = w * w * (body.problem.com[c] - now.wanted_pressure[c])
     steep = math.hypot(now.slope[0], now.slope[1])
     wanted = gait.height - gait.reach * steep  # uphill, the leg behind must reach farther down
-    now.com_height[0] += part_of(gait, SLOW) * (wanted - now.com_height[0])
+    now.com_height[0] += gait.slowly * (wanted - now.com_height[0])
     stiff, damp = critical_gains(HEIGHT_RATE / gait.soft)
     rise = now.slope[0] * body.problem.com_velocity[0] + now.slope[1] * body.problem.com_velocity[1]
     height = ground_at(walk, standing, body.problem.com[0], body.problem.com[1]) + now.com_height[0]
@@ -234,7 +225,7 @@ def lead_standing_feet(walk: Walker, time: Float) -> None:
         for c in range(6):
             body.feet[k, c] = -damping * body.problem.velocity[k, c]
         if not now.touching[k]:
-            body.feet[k, 2] -= damping * descent_of(gait)
+            body.feet[k, 2] -= damping * gait.descent
 
 
 @inlined
@@ -245,7 +236,7 @@ def lead_swinging_foot(walk: Walker, time: Float, foot: Int) -> None:
     spent = time - now.since[0]
     left = now.lasts[0] - spent
     if left < 0.0:
-        swing.descent[0] = LOOKING * gait.leg / gait.unit
+        swing.descent[0] = gait.looking
     if left < -LATE_BY * gait.unit:
         see_episode(walk.log, time, LATE, -left)
     step = step_of(gait, now.step[0])
@@ -294,7 +285,7 @@ def toe_down(part: Float, lasts: Float, hanging: Float) -> tuple[Float, Float, F
 def lead_posture(walk: Walker) -> None:
     """The trunk upright and along the feet; joints as at home as far as nothing else is asked of them."""
     now, gait, body, senses = walk.now, walk.gait, walk.body, walk.senses
-    now.heading[0] += part_of(gait, SLOW) * (0.5 * (now.headings[0] + now.headings[1]) - now.heading[0])
+    now.heading[0] += gait.slowly * (0.5 * (now.headings[0] + now.headings[1]) - now.heading[0])
     wanted, trunk = now.axes[0], now.trunk
     write_flat_on((0.0, 0.0), now.heading[0], wanted)
     x, y, z = rotation_between(wanted, trunk)

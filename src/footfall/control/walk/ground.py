@@ -13,7 +13,7 @@ from footfall.compiled import inlined
 from footfall.control.inside import STUMBLED, note
 from footfall.control.senses import is_carried, turned
 from footfall.control.walk.soles import keep_to_friction
-from footfall.control.walk.state import FRICTION_USED, Gait, Walker
+from footfall.control.walk.state import FRICTION_USED, Walker
 from footfall.control.walk.stature import APART
 from footfall.control.whole_body import COM
 from footfall.gait.footsteps import POSITION, Footstep, stumble
@@ -22,9 +22,6 @@ from footfall.solve.contacts import SLIDE
 
 #: Largest estimate of the slope (tangent).
 STEEPEST = 0.3
-#: Time constant of the estimates of slope, height of the centre of mass and heading, in sqrt(leg / g): less than half a
-#: step.
-SLOW = 0.73
 #: Distance of the load from the middle of a sole, in half soles, above which its tilt is not used for the slope of the
 #: ground once the sole has sunk in by ``TILTS`` half widths: soft ground yields under pressure at an edge.
 AMID, TILTS = 0.5, 0.01
@@ -69,12 +66,6 @@ def slope_under(rotation: Tensor, foot: Int, other: Int) -> tuple[Float, Float]:
 
 
 @inlined
-def part_of(gait: Gait, slow: Float) -> Float:
-    """How much of the way to its new value an estimate goes in one call."""
-    return gait.dt / (slow * gait.unit + gait.dt)
-
-
-@inlined
 def trust_in(walk: Walker, foot: Int) -> Float:
     """How far the tilt of a sole is that of the ground, 0 to 1: less on soft ground with the load off the middle."""
     senses, soles, place, R = walk.senses, walk.body.soles, walk.body.place[foot], walk.body.rotation[foot]
@@ -97,7 +88,7 @@ def feel_slope(walk: Walker, standing: Int) -> None:
     if walk.gait.points:  # a point does not feel it; footholds do, one after the other
         return
     first, second = max(standing, 0), 1 if standing < 0 else standing
-    part = part_of(walk.gait, SLOW) * min(trust_in(walk, first), trust_in(walk, second))
+    part = walk.gait.slowly * min(trust_in(walk, first), trust_in(walk, second))
     x, y = slope_under(walk.body.rotation, first, second)
     if walk.gait.tips:  # the roll of a foot that tips on its edge is none of the ground's
         ahead_x, ahead_y = math.cos(now.heading[0]), math.sin(now.heading[0])

@@ -99,11 +99,9 @@ def body_on_soles(biped: Biped, friction: float, *, margin: float, least_load: f
     standing foot is pressed on the ground by at least ``least_load`` (N).
     """
     robot, loops, base = biped.robot, len(biped.linkage.rows), np.arange(6)
-    weigh = _accelerations(biped)
-    frictionless, with_friction = (
-        _equally_long([wrench_rows(sole, mu, margin) for sole in biped.soles]) for mu in (0.0, 1.0)
-    )
-    by_friction = with_friction - frictionless
+    swing, stance, trunk, com = _accelerations(biped)
+    frictionless = _equally_long([wrench_rows(sole, 0.0, margin) for sole in biped.soles])
+    by_friction = _equally_long([wrench_rows(sole, 1.0, margin) for sole in biped.soles]) - frictionless
     bodies = [sole.body for sole in biped.soles]
     problem = whole_body(
         robot,
@@ -118,8 +116,8 @@ def body_on_soles(biped: Biped, friction: float, *, margin: float, least_load: f
     whole = no_motion(robot.model.nv if loops else 0, len(problem.wanted))
     for motion in (whole, problem.motion) if loops else (problem.motion,):
         motion.rows[TURN:CONTACTS, TURN:CONTACTS] = biped.facing.T @ biped.home_trunk
-    problem.weight[COM:TURN] = weigh.com, weigh.com, HEIGHT
-    problem.weight[TURN:CONTACTS] = weigh.trunk
+    problem.weight[COM:TURN] = com, com, HEIGHT
+    problem.weight[TURN:CONTACTS] = trunk
     arm = min(sole.half_width for sole in biped.soles)  # m, makes a moment of a force
     problem.force_weight[:] = WRENCH / robot.weight**2 * np.array([1.0, 1.0, LOADING, *[1.0 / arm**2] * 3])
     problem.load[:] = MOST_LOAD * robot.weight
@@ -142,22 +140,13 @@ def body_on_soles(biped: Biped, friction: float, *, margin: float, least_load: f
         feet=problem.wanted[CONTACTS:].reshape(2, 6),
         frictionless=frictionless,
         by_friction=by_friction,
-        swing_weight=weigh.swing,
-        stance_weight=weigh.stance,
+        swing_weight=swing,
+        stance_weight=stance,
         onward=biped.facing[:2, 0] * biped.tips,
         posture_weight=_posture(biped),
-        com_weight=weigh.com,
-        heading_weight=float(weigh.trunk[2]),
+        com_weight=com,
+        heading_weight=float(trunk[2]),
     )
-
-
-class _Accelerations(NamedTuple):
-    """What accelerations weigh."""
-
-    swing: np.ndarray  # (6,) of a foot that swings
-    stance: np.ndarray  # (6,) of one that stands
-    trunk: np.ndarray  # (3,) of the trunk's rotation
-    com: float  # of the centre of mass, horizontally
 
 
 def _posture(biped: Biped) -> np.ndarray:
@@ -170,8 +159,11 @@ def _posture(biped: Biped) -> np.ndarray:
     return found
 
 
-def _accelerations(biped: Biped) -> _Accelerations:
-    """The weights for a robot: feet on points and lines, and those that tip, cannot keep every rotation."""
+def _accelerations(biped: Biped) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+    """The weights of accelerations for a robot: of a foot (6,) that swings and one that stands, of the trunk's rotation
+    (3,), and of the centre of mass, horizontally. Feet on points and lines, and those that tip, cannot keep every
+    rotation.
+    """
     leg = biped.leg
     turning = FOOT_TURN * leg**2
     swing, stance = (own * np.array([1.0, 1.0, 1.0, turning, turning, turning]) for own in (SWING, STANCE))
@@ -188,7 +180,7 @@ def _accelerations(biped: Biped) -> _Accelerations:
         stance[3] = TIPPING * turning
         if not biped.rolls:  # it follows the leg
             swing[3] = stance[3] = 0.0
-    return _Accelerations(swing, stance, trunk, com)
+    return swing, stance, trunk, com
 
 
 @inlined

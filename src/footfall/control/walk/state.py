@@ -26,6 +26,12 @@ EDGE = 0.2
 LEAST_LOAD = 0.002
 #: rad before its limit from which a joint is led back.
 LIMIT_ZONE = 0.05
+#: Time constant of the estimates of slope, height of the centre of mass and heading, in sqrt(leg / g): less than half a
+#: step.
+SLOW = 0.73
+#: Speed, in sqrt(g leg), at which a foot comes down; and that of feet on points, and of any foot that looks for ground
+#: which is not where it was expected: sooner, for a landing that comes late moves the next foothold by exp(w t).
+DESCENT, LOOKING = 0.037, 0.093
 #: How much slower trunk and height are led on legs with springs, so that these are not set swinging.
 SOFT = 2.0
 #: Episodes that there is room for, besides four for each step.
@@ -39,6 +45,9 @@ class Gait(NamedTuple):
     dt: float  # s between two calls
     leg: float  # m, length of the shorter one
     unit: float  # s, sqrt(leg / g): what times scale with
+    slowly: float  # how much of the way to its new value an estimate goes in one call
+    descent: float  # m/s, at which a foot comes down
+    looking: float  # m/s, at which it looks for the ground
     soft: float  # s, the same for the gains of trunk and height, more on springs
     height: float  # m, of the centre of mass over the ground
     reach: float  # m, that a foot is behind the hip at most
@@ -142,6 +151,9 @@ def make_walker(
             dt=float(dt),
             leg=float(biped.leg),
             unit=float(biped.unit),
+            slowly=float(dt / (SLOW * biped.unit + dt)),
+            descent=float((LOOKING if biped.point else DESCENT) * biped.leg / biped.unit),
+            looking=float(LOOKING * biped.leg / biped.unit),
             soft=float(biped.unit) * (SOFT if biped.linkage.sprung else 1.0),
             height=float(held.height),
             reach=float(held.reach),

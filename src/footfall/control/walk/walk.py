@@ -234,10 +234,10 @@ class Walk:
         """s, until the robot stands again; landings that come late make it longer."""
         return self.start_time + self.steps * self.period + self.stop_time
 
-    def plan(self, width: float) -> FootstepPlan:
+    def plan(self, width: float, moves: Sequence[tuple[float, float, float]] | None = None) -> FootstepPlan:
         """The footsteps, with the feet ``width`` (m) apart if nothing else was asked for."""
         return FootstepPlan.of_moves(
-            self._moves(),
+            self._moves() if moves is None else moves,
             duration=self.period,
             width=width if self.step_width is None else self.step_width,
             double_support=self.double_support,
@@ -248,17 +248,12 @@ class Walk:
 
         Where it goes to the side, or they would meet, feet that stand close step wider than at home.
         """
-        plan = self.plan(biped.step_width)
-        plan = self.plan(width_for(biped, plan.aside))
-        if not biped.point:
-            return plan
-        shares = [min(1.0, (i + 1) / EASED) for i in range(len(plan.steps))]
-        return FootstepPlan(
-            tuple(
-                step._replace(length=share * step.length, aside=share * step.aside)
-                for step, share in zip(plan.steps, shares, strict=True)
-            )
-        )
+        moves = self._moves()
+        width = width_for(biped, max(abs(aside) for _, aside, _ in moves))
+        if biped.point:
+            shares = [min(1.0, (i + 1) / EASED) for i in range(len(moves))]
+            moves = [(share * x, share * y, turn) for share, (x, y, turn) in zip(shares, moves, strict=True)]
+        return self.plan(width, moves)
 
     def _moves(self) -> list[tuple[float, float, float]]:
         """Of each step: m forward, m to the left, rad of turn. The first is half of one, the last closes."""
@@ -266,7 +261,7 @@ class Walk:
         moves = []
         for i in range(self.steps):
             share = self.period * (0.0 if i == self.steps - 1 else 0.5 if i == 0 else 1.0)
-            wanted: Sequence[float] = (speed, self.sideways, self.turn)
+            wanted = [speed, self.sideways, self.turn]
             if self.command is not None:
                 wanted = [float(x) for x in self.command(self.start_time + i * self.period)]
                 if len(wanted) != 3 or not all(map(math.isfinite, wanted)):

@@ -85,11 +85,6 @@ def arm_angles(stride_time: float, phase: np.ndarray) -> tuple[Curve, Curve]:
     return shoulder, Curve(*(ELBOW * (k == 0) + ELBOW_SWING * one for k, one in enumerate(swing)))
 
 
-def phases() -> np.ndarray:
-    """The instants of the fit, cycles."""
-    return np.arange(SAMPLES) / SAMPLES
-
-
 def opposite(values: np.ndarray, stride: Any = 0.0) -> np.ndarray:
     """Values of the other side, half a stride later; ``stride`` is the change of a position over a stride (m)."""
     late = np.arange(SAMPLES) >= SAMPLES // 2
@@ -107,7 +102,7 @@ class WalkFit:
         scale = body.leg / data.leg
         self.stride_time = data.stride_time * scale**0.5
         self.speed = data.speed * scale**0.5
-        phase = self.phase = phases()
+        phase = self.phase = np.arange(SAMPLES) / SAMPLES
         self.bases = [basis(phase, HARMONICS, k).T / self.stride_time**k for k in range(3)]
         self.arms = arm_angles(self.stride_time, phase)
         numbers = np.arange(1, HARMONICS + 1)

@@ -15,7 +15,7 @@ import json
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
-from functools import cache, lru_cache
+from functools import lru_cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
@@ -45,13 +45,11 @@ from footfall.process.cache_folder import cache_folder
 from footfall.robot import Robot
 from footfall.standing import inertia_of, jacobian_at
 
-#: The modules of the fit, whose content is part of the hash.
-METHOD = ("body", "fit")
-
 
 def kept(given: Any, fit: Callable[[], WalkSeries]) -> WalkSeries:
     """The cached fit for the inputs ``given`` (values for JSON, arrays), or else ``fit()``, which is cached."""
-    digest = hashlib.sha256(_method())
+    here = files("footfall.gait.human")
+    digest = hashlib.sha256((here / "body.py").read_bytes() + (here / "fit.py").read_bytes())  # the method
     digest.update(json.dumps(given, default=np.ndarray.tolist).encode())
     folder = cache_folder("walks")
     place = None if folder is None else folder / f"{digest.hexdigest()[:32]}.json"
@@ -65,12 +63,6 @@ def kept(given: Any, fit: Callable[[], WalkSeries]) -> WalkSeries:
         with suppress(OSError), atomic_write(place) as part:
             part.write_text(json.dumps(asdict(walk), default=np.ndarray.tolist) + "\n", encoding="utf-8")
     return walk
-
-
-@cache
-def _method() -> bytes:
-    here = files("footfall.gait.human")
-    return b"".join((here / f"{name}.py").read_bytes() for name in METHOD)
 
 
 HARMONICS = 10
