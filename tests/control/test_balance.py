@@ -266,7 +266,9 @@ def test_a_motor_at_its_limit_is_told_and_not_asked_for_more(biped):
     ("options", "message"),
     [
         ({"kh": -1.0}, "kh = -1.0, but it must be a number >= 0"),
-        ({"sides": 2}, "at least 3 sides"),
+        ({"sides": 2}, "sides = 2, but it must be a whole number >= 3"),
+        ({"floor": -1.0}, "floor = -1.0, but it must be a number >= 0"),
+        ({"friction": math.nan}, "friction = nan, but it must be a number >= 0"),
         ({"com": lambda time: (1.0, 2.0)}, "the reference com gave"),
     ],
 )

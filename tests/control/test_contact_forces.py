@@ -67,17 +67,9 @@ def test_the_pyramid_lies_in_the_cone_and_touches_it_with_its_edges(sides):
     assert ((rows @ within).max(axis=0) <= 0.0).all()
 
 
-def test_what_is_no_pyramid_or_no_problem_is_refused():
-    with pytest.raises(ControllerError, match="at least 3 sides, not 2"):
-        friction_pyramid(0.6, 2)
-    with pytest.raises(ControllerError, match="friction of a contact"):
-        friction_pyramid(float("nan"), 4)
+def test_a_problem_without_a_point_is_refused():
     with pytest.raises(ControllerError, match="at least one contact point"):
         ContactForces(0, 0.6)
-    with pytest.raises(ControllerError, match="least normal force"):
-        ContactForces(8, 0.6, minimum=-1.0)
-    with pytest.raises(ControllerError, match="weights alpha"):
-        ContactForces(8, 0.6, weights=(1.0, 1e-3, 0.0))
 
 
 # ---- the distribution ------------------------------------------------------------------------------------------

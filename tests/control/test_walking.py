@@ -358,7 +358,7 @@ def test_feet_that_stand_too_close_at_home_step_wider(name):
     [
         ({"steps": 0}, "steps = 0"),
         ({"speed": math.nan}, "speed = nan"),
-        ({"step_length": -0.1}, "step_length = -0.1"),
+        ({"step_width": -0.1}, "step_width = -0.1"),
         ({"double_support": 0.0}, "double_support = 0.0"),
         ({"sideways": math.inf}, "sideways = inf"),
     ],

@@ -58,7 +58,7 @@ from footfall.control.unloaded_limbs import (
     unloaded,
 )
 from footfall.errors import ControllerError
-from footfall.given_numbers import NotNegative
+from footfall.given_numbers import Bounds, NotNegative
 from footfall.ground import Ground
 from footfall.kinds import Float, Int, Ints, Matrix, Unit, Vector, zeros
 from footfall.robot import Robot
@@ -323,9 +323,9 @@ class Balance:
     damping_v: NotNegative = 0.2
     kr: NotNegative | None = None
     dr: NotNegative | None = None
-    floor: float | None = None
-    sides: int = 4
-    friction: float | None = None
+    floor: NotNegative | None = None
+    sides: Annotated[int, Bounds(3)] = 4
+    friction: NotNegative | None = None
     com: Callable[[float], Any] | None = None
     orientation: Callable[[float], Any] | None = None
     hold_limbs: bool = True

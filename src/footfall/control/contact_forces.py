@@ -75,10 +75,6 @@ def friction_pyramid(friction: float, sides: int) -> np.ndarray:
     Its edges lie on the cone of ``friction``, Ott 2011, eq. (3), the first one along the first tangent: the pyramid is
     inside Coulomb's cone. Between two edges it allows ``1 - cos(pi / sides)`` less friction than the cone.
     """
-    if sides < 3:
-        raise ControllerError(f"a friction pyramid has at least 3 sides, not {sides}")
-    if not friction >= 0.0:
-        raise ControllerError(f"the friction of a contact must be a number >= 0, not {friction}")
     middle = (2.0 * np.arange(sides) + 1.0) * math.pi / sides
     inner = friction * math.cos(math.pi / sides)  # Ott 2011, eq. 3
     return np.stack([np.cos(middle), np.sin(middle), np.full(sides, -inner)], axis=1)
@@ -114,10 +110,6 @@ def force_problem(
     """
     if count < 1:
         raise ControllerError("a force distribution needs at least one contact point")
-    if not (math.isfinite(minimum) and minimum >= 0.0):
-        raise ControllerError(f"the least normal force must be a number >= 0 N, not {minimum}")
-    if not all(math.isfinite(w) and w > 0.0 for w in weights):
-        raise ControllerError(f"the weights alpha of the force distribution must be positive, not {weights}")
     size, faces = 3 * count, count * sides
     program = empty_program(size, count, faces)
     for p, mu in enumerate(np.broadcast_to(friction, count)):

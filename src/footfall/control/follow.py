@@ -34,7 +34,7 @@ from footfall.control.whole_body import (
 )
 from footfall.errors import ControllerError
 from footfall.files.joint_motion import JointMotion, load_joint_motion
-from footfall.given_numbers import Positive
+from footfall.given_numbers import NotNegative, Positive
 from footfall.ground import Ground
 from footfall.kinds import Float, Int, Ints, Matrix, Unit, Vector, zeros
 from footfall.robot import Robot
@@ -296,7 +296,7 @@ class Follow:
     motion: str | Path | JointMotion
     speed: Positive = 1.0
     cutoff: Positive = 6.0
-    friction: float | None = None
+    friction: NotNegative | None = None
     help_weight: Positive = HELP_WEIGHT
 
     #: s between two calls, where a run does not say otherwise.

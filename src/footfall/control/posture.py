@@ -15,6 +15,7 @@ from footfall.arguments import public
 from footfall.control.base import control_pointer
 from footfall.control.body.stance import actuated_dofs, most_lacking, rest, settled, stance, stiffness
 from footfall.errors import ControllerError, warn
+from footfall.given_numbers import NotNegative
 from footfall.ground import Ground
 from footfall.kinds import Float, Int, Vector
 from footfall.robot import Robot
@@ -77,21 +78,14 @@ class Posture:
     """
 
     target: Sequence[float] | None = None
-    kp: float | Sequence[float] | None = None
-    kd: float | Sequence[float] | None = None
+    kp: NotNegative | Sequence[NotNegative] | None = None
+    kd: NotNegative | Sequence[NotNegative] | None = None
     gravity_compensation: bool = True
 
     def __post_init__(self) -> None:
         for name in ("target", "kp", "kd"):
-            given = getattr(self, name)
-            try:
-                numbers = np.zeros(0) if given is None else np.asarray(given, dtype=float)
-            except (TypeError, ValueError):
-                numbers = np.array(np.nan)
-            if name != "target" and not (np.isfinite(numbers).all() and (numbers >= 0.0).all()):
-                raise ControllerError(f"posture: {name} = {given} but gains are numbers >= 0")
-            if np.ndim(given):  # so that it has a hash, by which gains are remembered
-                object.__setattr__(self, name, tuple(numbers.ravel().tolist()))
+            if np.ndim(given := getattr(self, name)):  # so that it has a hash, by which gains are remembered
+                object.__setattr__(self, name, tuple(np.ravel(given).tolist()))
 
     @staticmethod
     def pointer() -> Any:

@@ -579,12 +579,9 @@ def check_strength(robot: Robot, driving: Drives, legs: np.ndarray, points: np.n
 
 def corner_points(robot: Robot, offset: np.ndarray) -> list[int]:
     """The points front left, front right, rear left, rear right of the centre of mass."""
-    found = []
-    for ahead, aside in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
-        here = [k for k in range(4) if offset[k, 0] * ahead > 0 and offset[k, 1] * aside > 0]
-        if len(here) != 1:
-            raise ControllerError(
-                f"quadruped-walk needs one foot at each corner around the centre of mass, which {robot.name} has not"
-            )
-        found.append(here[0])
-    return found
+    corner = (offset[:, :2] < 0.0) @ (2, 1)  # 0 to 3 in that order
+    if sorted(corner) != [0, 1, 2, 3]:
+        raise ControllerError(
+            f"quadruped-walk needs one foot at each corner around the centre of mass, which {robot.name} has not"
+        )
+    return [int(k) for k in np.argsort(corner)]

@@ -295,7 +295,7 @@ def _why_not(biped: Biped, pose: Pose, length: float, step_height: float) -> str
     angle, limits = float(pose.qpos[model.jnt_qposadr[joint]]), model.jnt_range[joint]
     return (
         f"{steps} need joint '{robot.joint_names[joint]}' of {robot.name} at {angle:.2f} rad, beyond its limit of "
-        f"{np.clip(angle, *limits):.2f} rad; lower the speed, step_length or step_height"
+        f"{np.clip(angle, *limits):.2f} rad; lower the speed, step_duration or step_height"
     )
 
 

@@ -177,7 +177,6 @@ class Walk:
         steps: of both feet together; the last one brings the feet together.
         turn: rad/s, to the left.
         step_duration: s.
-        step_length: m; with it, the duration of a step follows from the speed.
         step_height: m, that a foot is lifted.
         step_width: m, between the feet's middles; as at home if left out, wider to the side and where feet would meet.
         double_support: share of a step on both feet; the default differs on line feet, point feet and springs.
@@ -193,7 +192,6 @@ class Walk:
     steps: Annotated[int, Bounds(1, MOST_STEPS)] = 5
     turn: Finite = 0.0
     step_duration: Positive | None = None
-    step_length: Positive | None = None
     step_height: Positive | None = None
     step_width: Positive | None = None
     double_support: Annotated[float, Bounds(0.02, 0.8)] = 0.15
@@ -204,10 +202,6 @@ class Walk:
 
     #: s between two calls, where a run does not say otherwise.
     control_dt = 0.002
-
-    def __post_init__(self) -> None:
-        if self.step_length is not None and self.speed == 0.0:
-            raise ControllerError(f"walk: steps of {self.step_length} m need a speed that is not zero")
 
     def __str__(self) -> str:
         return described(self, "walk", ("steps",))
@@ -225,8 +219,6 @@ class Walk:
     @property
     def period(self) -> float:
         """s, of one step; where it is left out, for legs of 0.74 m."""
-        if self.step_length is not None:
-            return self.step_length / abs(UNKNOWN_SPEED if self.speed is None else self.speed)
         return UNKNOWN_DURATION if self.step_duration is None else self.step_duration
 
     @property
