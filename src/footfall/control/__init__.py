@@ -62,7 +62,7 @@ BUILT_IN = {
 }
 #: Controllers by name that need a file.
 OF_FILES = {"policy": "policy.policy:Policy"}
-#: Other public names.
+#: Other public classes.
 _OTHERS = ("computed_torque:ComputedTorque", "follow:Follow", "replay:Replay")
 
 

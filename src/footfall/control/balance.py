@@ -198,7 +198,9 @@ def balance_torques(balance: Balancer, time: Float) -> None:
     desired_wrench(balance.gains, balance.wanted, com, balance.velocity, trunk, spin, balance.error, balance.wrench)
     if not distribute(problem, balance.wrench, contacts.arms, contacts.frames):
         see_episode(balance.log, time, UNSOLVED, 1.0)
-    short, force, moment = lack(balance)
+    missed, weight = problem.missed, balance.gains.weight
+    force, moment = math.sqrt(dot(missed, missed, 3)), math.sqrt(dot(missed[3:], missed[3:], 3))
+    short = max(force, moment / balance.watched.height[0]) / math.sqrt(dot(weight, weight, 3))
     if short > MISSED:
         row = see_episode(balance.log, time, INFEASIBLE, short)
         if row >= 0:
@@ -262,16 +264,6 @@ def balance_controls(balance: Balancer, time: Float, ctrl: Vector) -> None:
     copy(signals.desired_wrench, balance.wrench)
     copy(signals.missed_wrench, problem.missed)
     copy(signals.com_error, balance.error)
-
-
-@inlined
-def lack(balance: Balancer) -> tuple[Float, Float, Float]:
-    """The missing part of the wrench: as a share of the weight, its force (N) and its moment (N m)."""
-    missed, weight = balance.problem.missed, balance.gains.weight
-    force = math.sqrt(missed[0] ** 2 + missed[1] ** 2 + missed[2] ** 2)
-    moment = math.sqrt(missed[3] ** 2 + missed[4] ** 2 + missed[5] ** 2)
-    size = math.sqrt(weight[0] ** 2 + weight[1] ** 2 + weight[2] ** 2)
-    return max(force, moment / balance.watched.height[0]) / size, force, moment
 
 
 #: Capacity of the log, episodes.

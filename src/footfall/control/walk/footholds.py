@@ -53,7 +53,7 @@ def find_foothold(walk: Walker, step: Footstep, stance: Int, left: Float) -> tup
     """
     now, soles, at, side = walk.now, walk.body.soles, walk.body.place[stance], step.side
     growth, gain = math.exp(now.dcm_plan.omega * left), landing_gain(now.dcm_plan.omega, step)
-    x, y = now.dcm[0] - now.dcm_reference[0], now.dcm[1] - now.dcm_reference[1]
+    x, y = walk.signals.dcm[0] - walk.signals.dcm_reference[0], walk.signals.dcm[1] - walk.signals.dcm_reference[1]
     off_ahead, off_aside = from_stance(walk, stance, side, x, y)
     x, y = trimmed_landing(walk, step)
     ahead, aside = from_stance(walk, stance, side, x - at[0], y - at[1])
@@ -152,7 +152,7 @@ def keep_to_points(walk: Walker, standing: Int) -> None:
     """Move the pressure centre that is wanted to where points can be pressed: that of the one foot that stands, or the
     nearest place on the line between both (``standing`` -1).
     """
-    place, wanted = walk.body.place, walk.now.wanted_pressure
+    place, wanted = walk.body.place, walk.signals.cop_reference
     at, x, y = max(standing, 0), 0.0, 0.0
     if standing < 0:
         x, y = place[1, 0] - place[0, 0], place[1, 1] - place[0, 1]
@@ -210,7 +210,7 @@ def time_step(walk: Walker, time: Float, step: Footstep, stance: Int) -> None:
     at, leg, lands, side = walk.body.place[stance], soles.leg[stance], plan.dcm[now.lands_after[0]], step.side
     longest, nearest, farthest = within_reach(walk, step, stance)
     landing = from_stance(walk, stance, side, x - at[0], y - at[1])
-    rate = from_stance(walk, stance, side, now.dcm[0] - at[0], now.dcm[1] - at[1])
+    rate = from_stance(walk, stance, side, walk.signals.dcm[0] - at[0], walk.signals.dcm[1] - at[1])
     rest = from_stance(walk, stance, side, at[0] - lands[0], at[1] - lands[1])
     if not walk.gait.points:  # along the foot the pressure centre moves: only the lateral motion tells the time
         rate, rest = (0.0, rate[1]), (0.0, rest[1])

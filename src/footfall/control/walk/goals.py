@@ -184,15 +184,15 @@ def lead_com(walk: Walker, time: Float, standing: Int) -> None:
     spent = time - now.since[0]
     if now.swinging[0]:  # until the foot lands the other one carries
         spent = min(spent, now.lasts[0] - 1e-9)
-    dcm_at(now.dcm_plan, spent, now.pressure, now.dcm_reference)
+    dcm_at(now.dcm_plan, spent, now.pressure, walk.signals.dcm_reference)
     for c in range(2):
         # With xi' = w (xi - p) an error decays as exp(-k t) for p = p_ref + (1 + k/w) (xi - xi_ref).
-        off = now.dcm[c] - now.dcm_reference[c]
-        now.wanted_pressure[c] = now.pressure[c] + (1.0 + DCM_DECAY / (gait.unit * w)) * off
+        off = walk.signals.dcm[c] - walk.signals.dcm_reference[c]
+        walk.signals.cop_reference[c] = now.pressure[c] + (1.0 + DCM_DECAY / (gait.unit * w)) * off
     if gait.points:
         keep_to_points(walk, standing)
     for c in range(2):
-        goal[COM + c] = w * w * (body.problem.com[c] - now.wanted_pressure[c])
+        goal[COM + c] = w * w * (body.problem.com[c] - walk.signals.cop_reference[c])
     steep = math.hypot(now.slope[0], now.slope[1])
     wanted = gait.height - gait.reach * steep  # uphill, the leg behind must reach farther down
     now.com_height[0] += gait.slowly * (wanted - now.com_height[0])

@@ -85,9 +85,6 @@ class Progress(NamedTuple):
     com_height: Vector  # (1,) m, over the ground, as it shall be
     slope: Annotated[Vector, 2]  # dz/dx, dz/dy of the ground as it is felt
     pressure: Annotated[Vector, 2]  # m, planned
-    wanted_pressure: Annotated[Vector, 2]  # m, that leads the divergent component back
-    dcm: Annotated[Vector, 2]  # m
-    dcm_reference: Annotated[Vector, 2]  # m
     landing: Annotated[Vector, 3]  # planned pose of the foot that moves
     lands_after: Annotated[Ints, 1]  # segments of the plan of the divergent component after which it lands
     poses: Annotated[Matrix, 2, 3]  # of both feet, while steps are planned
@@ -100,7 +97,7 @@ class Progress(NamedTuple):
 
 
 class WalkSignals(NamedTuple):
-    """What is recorded, see :class:`footfall.control.Walk`."""
+    """What is recorded, see :class:`footfall.control.Walk`; all of it is written anew in every call."""
 
     com: Annotated[Vector, 3, Unit("m")]
     dcm: Annotated[Vector, 2, Unit("m")]

@@ -74,7 +74,7 @@ def walk_tick(walk: Walker, time: Float, ctrl: Vector) -> Int:
     standing = 1 - foot if now.swinging[0] else -1
     feel_slope(walk, standing)
     for c in range(2):
-        now.dcm[c] = body.problem.com[c] + body.problem.com_velocity[c] / now.dcm_plan.omega
+        walk.signals.dcm[c] = body.problem.com[c] + body.problem.com_velocity[c] / now.dcm_plan.omega
     lead_com(walk, time, standing)
     lead_standing_feet(walk, time)
     if now.swinging[0]:
@@ -104,9 +104,6 @@ def write_signals(walk: Walker) -> None:
     """Write what is recorded of a walk."""
     now, signals = walk.now, walk.signals
     copy(signals.com, walk.body.problem.com)
-    copy(signals.dcm, now.dcm)
-    copy(signals.dcm_reference, now.dcm_reference)
-    copy(signals.cop_reference, now.wanted_pressure)
     copy(signals.grip, now.grip)
     if now.swinging[0]:
         for c in range(3):
