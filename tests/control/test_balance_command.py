@@ -35,7 +35,7 @@ def test_a_fall_is_told_with_time_and_cause(capsys):
     ("args", "code", "message"),
     [
         (["--controller", "balence"], 1, "did you mean 'balance'"),
-        (["--controller", "balance", "--controller.floor", "-3"], 1, "least normal force"),
+        (["--controller", "balance", "--controller.floor", "-3"], 1, "floor takes a number >= 0"),
     ],
 )
 def test_bad_options_are_one_sentence(args, code, message, capsys):
