@@ -26,7 +26,7 @@ from footfall.kinds import Bool, Float, Int, Ints, Matrix, Tensor, Vector, zeros
 from footfall.robot import Robot
 from footfall.robot.model import FREE, SLIDE
 from footfall.robot.motors import Drives
-from footfall.solve.dense import cholesky, copy, dot
+from footfall.solve.dense import cholesky, copy
 from footfall.solve.quadratic_program import (
     SOLVED,
     UNBOUNDED,
@@ -254,7 +254,10 @@ def solve_body(body: WholeBody, frames: Tensor) -> Bool:
     x = work.x
     copy(body.acceleration, x[:nd])
     for k in range(nd):
-        body.torque[k] = body.torque_bias[k] + dot(program.C[k], x, n)
+        value = body.torque_bias[k]
+        for j in range(n):
+            value += program.C[k, j] * x[j]
+        body.torque[k] = value
     body.force[:] = 0.0
     for k in range(count):
         copy(body.force[bears[k]], x[nd + body.size * k : nd + body.size * (k + 1)])

@@ -21,7 +21,7 @@ from footfall.errors import ControllerError
 from footfall.kinds import Float, IntMatrix, Ints, Matrix, Named, Tensor, Vector, zeros
 from footfall.robot import Robot
 from footfall.robot.model import FREE
-from footfall.solve.dense import cholesky, cholesky_solve, dot
+from footfall.solve.dense import cholesky, cholesky_solve
 from footfall.standing import loop_rows
 
 CONNECT, TIE = int(mujoco.mjtEq.mjEQ_CONNECT), int(mujoco.mjtEq.mjEQ_JOINT)
@@ -236,7 +236,10 @@ def reduce_motion(linkage: Linkage, whole: Motion, motion: Motion) -> None:
             if share != 0.0:
                 for z in range(ny):
                     motion.inertia[y, z] += share * product[i, z]
-                motion.bias[y] += share * (whole.bias[i] + dot(whole.inertia[i], s, nv))
+                load = whole.bias[i]
+                for j in range(nv):
+                    load += whole.inertia[i, j] * s[j]
+                motion.bias[y] += share * load
     for r in range(whole.drift.size):
         motion.drift[r] = whole.drift[r]
         motion.rows[r, :] = 0.0
