@@ -304,7 +304,7 @@ def test_the_commands_export_plot_and_audit_a_saved_recording(rec, tmp_path, cap
     assert (tmp_path / "a.csv").exists()
     assert main(["plot", folder, "grf", "--out", str(tmp_path / "grf.svg"), "--stop", "0.2"]) == 0
     assert (tmp_path / "grf.svg").read_text().startswith("<?xml")
-    assert main(["plot", folder, "grff"]) == 2
+    assert main(["plot", folder, "grff"]) == 1
     assert "did you mean 'grf'" in capsys.readouterr().err
     assert main(["audit", folder, "--json"]) == 0
     (told,) = json.loads(capsys.readouterr().out.splitlines()[-1]).values()

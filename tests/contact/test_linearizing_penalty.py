@@ -10,6 +10,7 @@ import pytest
 from engine import reference
 
 import footfall as ff
+from footfall.errors import FootfallWarning
 from footfall.solve.contacts import OPEN, SLIDE, STICK
 
 DEPTH = 1e-4  # m, of the lowest points below the ground
@@ -199,6 +200,7 @@ RAIL = """
 
 def test_a_point_inside_the_ground_that_no_force_can_lift_is_called_unsolved():
     """The solver's own compliance, a billionth, would bear it with 5e8 N."""
-    robot = ff.load_robot(mujoco.MjSpec.from_string(RAIL))
+    with pytest.warns(FootfallWarning, match="no joint of robot .* can lift it"):
+        robot = ff.load_robot(mujoco.MjSpec.from_string(RAIL))
     rec = ff.Simulation(robot, law="linearizing-penalty").run(0.01, controller=None, qpos=[0, 0], qvel=[1, 0])
     assert (rec.status != 0).all() and np.isfinite(rec.force).all()
