@@ -4,8 +4,8 @@
 
 runs falls over the toes, jumps with and without the last state, a thrown brick, and a biped that is dropped and pushed,
 under both sets of rules. It counts which states come out, which rule changes them, how many are tried, and how often
-points are clamped one by one (ground or sole uneven, no state found). The second table says where both differ, the
-third what each threshold of the paper changes.
+points are clamped one by one (ground or sole uneven, no state found, a foot slides). The second table says where both
+differ, the third what each threshold of the paper changes.
 """
 
 from __future__ import annotations
@@ -65,11 +65,11 @@ def row(name: str, rules: str, rec: ff.Recording, us: float) -> str:
     shares = " / ".join(f"{100.0 * (state == kind).mean():.1f}" for kind in range(4))
     counts = np.bincount(rec.signals["rule"].astype(int), minlength=7)[1:]
     why = ", ".join(f"{reason} {count}" for reason, count in zip(REASONS, counts, strict=True) if count)
-    points = np.bincount(rec.signals["points"].astype(int), minlength=3)
-    asked = tried > 0
+    points = np.bincount(rec.signals["points"].astype(int), minlength=4)
+    asked = (tried > 0) & (rec.signals["points"] == 0)  # else it counts the solver's iterations, too
     return (
-        f"| {name} | {rules} | {shares} | {why or '-'} | {tried[asked].mean():.2f}, {tried.max():.0f} "
-        f"| {points[1]}, {points[2]} | {us:.0f} |"
+        f"| {name} | {rules} | {shares} | {why or '-'} | {tried[asked].mean():.2f}, {tried[asked].max():.0f} "
+        f"| {points[1]}, {points[2]}, {points[3]} | {us:.0f} |"
     )
 
 
