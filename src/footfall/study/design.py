@@ -151,6 +151,7 @@ class Design:
                 best = columns[x][front[:1]], columns[y][front[:1]]
                 ax.scatter(*best, s=110, marker="*", color=COLORS[1], label="best by weights")
                 ax.locator_params(nbins=6)
+                ax.margins(0.05)  # else the best of one goal lie half outside
                 ax.set(xlabel=self._with_aim(x), ylabel=self._with_aim(y))
             self._draw_inputs(axes[len(pairs)])
             handles, labels = axes[0].get_legend_handles_labels()
