@@ -58,6 +58,13 @@ def test_a_survey_of_grounds_is_a_second_table(tmp_path, monkeypatch):
     assert all(float(speed.removesuffix(" m/s")) > 0.2 for speed in row[2:5])  # flat, up and down
 
 
+def test_a_survey_replaces_no_file_that_is_there(tmp_path, capsys):
+    file = tmp_path / "robots.md"
+    file.write_text("mine", encoding="utf-8")
+    assert main(["survey", "quadruped", "--out", str(file)]) == 2
+    assert "--overwrite" in capsys.readouterr().err and file.read_text(encoding="utf-8") == "mine"
+
+
 def test_a_robot_in_a_plane_takes_any_push_to_the_side():
     found = robot_outcome(ff.load_robot("planar-biped"), "time-stepping", steps=2)
     assert found.stands == "yes" and found.push == math.inf and "free base" in found.walks

@@ -19,7 +19,7 @@ from footfall.cli.shared.output import (
     sentences_bar,
     text_of,
 )
-from footfall.cli.shared.usage import Command, JsonOption, argument, option
+from footfall.cli.shared.usage import Command, FileOptions, argument, option
 from footfall.errors import FootfallError, did_you_mean
 from footfall.files.atomic_write import write_text
 from footfall.files.html_table import markdown_row, markdown_table
@@ -240,12 +240,12 @@ def _times(counted: Mapping[str, int]) -> str:
     return ", ".join(f"{name} ({count})" for name, count in sorted(counted.items()))
 
 
-class Survey(LawsOptions, JsonOption):
+class Survey(LawsOptions, FileOptions):
     """Let robots stand, be pushed and walk under contact laws, with defaults, and write one table.
 
     footfall survey quadruped --laws time-stepping mujoco --steps 6 --out robots.md
 
-    footfall survey quadruped --laws mujoco --steps 4 --grounds --out robots.md
+    footfall survey quadruped --laws mujoco --steps 4 --grounds --out grounds.md
 
     Each row is written as soon as it is known.
     """
@@ -263,6 +263,7 @@ class Survey(LawsOptions, JsonOption):
         from footfall.robot import load_robot
         from footfall.study.outcomes import ground_outcomes, robot_outcome
 
+        self.check_file(self.out)
         laws = self.chosen_laws()
         names = WALKERS if self.robots == ("all",) else self.robots
         files = [Path(name).suffix in (".xml", ".urdf") for name in names]
