@@ -135,7 +135,9 @@ def cost(s: np.ndarray, ahead: Way, aside: Way, planned: float, gain: float) -> 
     total = TIME * (s - planned) ** 2
     for way in (ahead, aside):
         move = np.linspace(way.low, way.high, 1101)
-        missed = (way.rate * s + way.rest)[:, None] - move / gain
+        off = way.rate * s + way.rest
+        off -= np.clip(off, -way.reach * (s - 1.0), way.reach * (s - 1.0))
+        missed = off[:, None] - move / gain
         total += (FOOTHOLD * move**2 + OFFSET * missed**2).min(axis=1)
     return total
 
@@ -146,9 +148,9 @@ def test_the_time_to_the_landing_is_that_of_least_cost(seed):
     times, gain = Times(0.25, 0.1, 0.4, 4.4), 1.1
     planned = math.exp(times.omega * times.planned)
     ways = []
-    for _ in range(2):
+    for reach in (0.05 * (seed % 2), 0.0):
         rate = rng.uniform(-0.2, 0.2)
-        ways.append(Way(rate, -rate * planned + rng.uniform(-0.4, 0.4), -0.3, 0.25))
+        ways.append(Way(rate, -rate * planned + rng.uniform(-0.4, 0.4), -0.3, 0.25, reach))
     found = math.exp(times.omega * time_to_landing(*ways, times, gain))
     tried = np.exp(times.omega * np.linspace(times.least, times.most, 4001))
     best = tried[np.argmin(cost(tried, *ways, planned, gain))]
@@ -158,5 +160,5 @@ def test_the_time_to_the_landing_is_that_of_least_cost(seed):
 def test_a_step_as_planned_lasts_as_planned():
     times = Times(0.25, 0.1, 0.4, 4.4)
     planned = math.exp(times.omega * times.planned)
-    ways = [Way(rate, -rate * planned, -0.3, 0.3) for rate in (0.1, -0.05)]
+    ways = [Way(rate, -rate * planned, -0.3, 0.3, 0.0) for rate in (0.1, -0.05)]
     assert time_to_landing(*ways, times, 1.1) == pytest.approx(0.25, abs=1e-6)

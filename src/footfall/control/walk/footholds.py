@@ -103,6 +103,7 @@ class Way(NamedTuple):
     rest: float
     low: float  # of the foothold's move
     high: float
+    reach: float  # that the pressure centre moves within the sole
 
 
 class Times(NamedTuple):
@@ -115,11 +116,15 @@ class Times(NamedTuple):
 
 
 @inlined
-def missed(way: Way, s: Float, gain: Float) -> Float:
-    """What is left of an axis for the steps after this one, with the best foothold."""
+def pull(way: Way, s: Float, gain: Float) -> Float:
+    """Half the derivative by s of the square of what is left of an axis for the steps after this one, with the best
+    foothold and pressure centre.
+    """
     off = way.rate * s + way.rest
+    shift = min(max(off / (s - 1.0), -way.reach), way.reach)
+    off -= shift * (s - 1.0)
     best = OFFSET * off / gain / (FOOTHOLD + OFFSET / (gain * gain))
-    return off - min(max(best, way.low), way.high) / gain
+    return (way.rate - shift) * (off - min(max(best, way.low), way.high) / gain)
 
 
 @inlined
@@ -129,8 +134,7 @@ def time_to_landing(ahead: Way, aside: Way, times: Times, gain: Float) -> Float:
     planned = math.exp(times.omega * times.planned)
     for _ in range(HALVINGS):  # where the slope of the cost, which is convex, changes its sign
         s = 0.5 * (low + high)
-        slope = TIME * (s - planned)
-        slope += OFFSET * (ahead.rate * missed(ahead, s, gain) + aside.rate * missed(aside, s, gain))
+        slope = TIME * (s - planned) + OFFSET * (pull(ahead, s, gain) + pull(aside, s, gain))
         if slope > 0.0:
             high = s
         else:
@@ -212,10 +216,10 @@ def time_step(walk: Walker, time: Float, step: Footstep, stance: Int) -> None:
     landing = from_stance(walk, stance, side, x - at[0], y - at[1])
     rate = from_stance(walk, stance, side, walk.signals.dcm[0] - at[0], walk.signals.dcm[1] - at[1])
     rest = from_stance(walk, stance, side, at[0] - lands[0], at[1] - lands[1])
-    if not walk.gait.points:  # along the foot the pressure centre moves: only the lateral motion tells the time
-        rate, rest = (0.0, rate[1]), (0.0, rest[1])
-    ahead = Way(rate[0] / leg, rest[0] / leg, (-longest - landing[0]) / leg, (longest - landing[0]) / leg)
-    aside = Way(rate[1] / leg, rest[1] / leg, (nearest - landing[1]) / leg, (farthest - landing[1]) / leg)
+    # Along the foot the pressure centre moves, and tells the time only where that does not suffice.
+    reach = ANKLE_SHARE * max(soles.half_length[stance] - walk.gait.edge, 0.0) / leg
+    ahead = Way(rate[0] / leg, rest[0] / leg, (-longest - landing[0]) / leg, (longest - landing[0]) / leg, reach)
+    aside = Way(rate[1] / leg, rest[1] / leg, (nearest - landing[1]) / leg, (farthest - landing[1]) / leg, 0.0)
     least = max(planned - (1.0 - QUICKEST) * step.swing, SETTLED * step.swing)
     times = Times(max(planned, least), least, max(planned + (SLOWEST - 1.0) * step.swing, least), plan.omega)
     left = time_to_landing(ahead, aside, times, landing_gain(plan.omega, step))
