@@ -20,6 +20,7 @@ from footfall.control.walk.soles import body_on_soles, see_body, solve_standing
 from footfall.control.whole_body import COM, CONTACTS, TURN
 from footfall.errors import ControllerError
 from footfall.simulation.task import perturbed_starts
+from footfall.standing import at_home, point_positions
 from footfall.study.outcomes import FRICTION, ICE, walk_grounds
 
 #: Laws that are not asked to walk here: they take minutes.
@@ -99,6 +100,20 @@ def test_a_walk_takes_a_push_to_either_side(name, side):
     shove = ff.Push("trunk", (0.0, side * 0.1 * robot.mass / 0.1, 0.0), start=start, duration=0.1)
     rec = ff.Simulation(robot, law=law(name)).run(walk.duration, controller=walk, pushes=shove, record_dt=5e-3).check()
     assert ff.measure.fall(rec) is None and rec.signals["phase"][-1, 0] >= walk.steps - 1
+
+
+@pytest.mark.parametrize("name", ["time-stepping", "spring-damper", "hunt-crossley", "linearizing-penalty"])
+@pytest.mark.parametrize("robot", ["torque-biped", "small-humanoid", "spatial-biped"])
+def test_robots_walk_up_steps_of_2_cm(name, robot):
+    """A sole lies on the edge of a step and leans, and the next one comes down on the level all the same."""
+    loaded = ff.load_robot(robot)
+    walk = Walk(steps=10).scaled(loaded)
+    toe = float(point_positions(loaded, at_home(loaded))[:, 0].max())
+    ground = ff.Ground.stairs(rise=0.02, run=0.6, count=3, start=toe + 1.5 * walk.speed * walk.period)
+    sim = ff.Simulation(loaded, ground=ground, law=law(name))
+    rec = sim.run(walk.duration, controller=walk, record_dt=5e-3).check()
+    assert not ff.measure.has_fallen(rec)
+    assert rec.position[-1, :, 2].min() > 0.015
 
 
 @pytest.mark.parametrize("name", LAWS)

@@ -16,7 +16,7 @@ from footfall.control.walk.soles import keep_to_friction
 from footfall.control.walk.state import FRICTION_USED, Walker
 from footfall.control.walk.stature import APART
 from footfall.control.whole_body import COM
-from footfall.gait.footsteps import POSITION, Footstep, stumble
+from footfall.gait.footsteps import ACCELERATION, POSITION, VELOCITY, Footstep, stumble
 from footfall.kinds import Float, Int, Tensor
 from footfall.solve.contacts import SLIDE
 
@@ -88,7 +88,7 @@ def feel_slope(walk: Walker, standing: Int) -> None:
     if walk.gait.points:  # a point does not feel it; footholds do, one after the other
         return
     first, second = max(standing, 0), 1 if standing < 0 else standing
-    part = walk.gait.slowly * min(trust_in(walk, first), trust_in(walk, second))
+    part = walk.gait.slope_slowly * min(trust_in(walk, first), trust_in(walk, second))
     x, y = slope_under(walk.body.rotation, first, second)
     if walk.gait.tips:  # the roll of a foot that tips on its edge is none of the ground's
         ahead_x, ahead_y = math.cos(now.heading[0]), math.sin(now.heading[0])
@@ -113,9 +113,13 @@ def feel_obstacle(walk: Walker, time: Float, foot: Int) -> None:
     now, swing, height = walk.now, walk.now.swing, walk.gait.step_height
     ground = now.touching[foot] and swing.time[0] > CARRIED * swing.duration[0]
     lifted = swing.motion[2, POSITION] - swing.start_height[0]
-    if now.meeting[foot] and not ground and lifted > OBSTACLE * height and not now.stumbled[0]:
+    again = not now.stumbled[0] or swing.time[0] > swing.top[0]
+    if now.meeting[foot] and not ground and lifted > OBSTACLE * height and again:
         now.stumbled[0] = 1
         stumble(swing, HIGHER * height)
+        for c in range(2):  # from where it was held up, for it would be pressed against what it met
+            swing.motion[c, POSITION] = walk.body.place[foot, c]
+            swing.motion[c, VELOCITY] = swing.motion[c, ACCELERATION] = 0.0
         now.lasts[0] = time - now.since[0] + swing.duration[0] - swing.time[0]
         note(walk.log, time, STUMBLED, 1.0)
 

@@ -26,9 +26,9 @@ EDGE = 0.2
 LEAST_LOAD = 0.002
 #: rad before its limit from which a joint is led back.
 LIMIT_ZONE = 0.05
-#: Time constant of the estimates of slope, height of the centre of mass and heading, in sqrt(leg / g): less than half a
-#: step.
-SLOW = 0.73
+#: Time constant of the estimates of height of the centre of mass and heading, in sqrt(leg / g): less than half a step;
+#: and that of the slope: more than a step, for a sole on an edge leans as the ground around it does not.
+SLOW, SLOW_SLOPE = 0.73, 3.0
 #: Speed, in sqrt(g leg), at which a foot comes down; and that of feet on points, and of any foot that looks for ground
 #: which is not where it was expected: sooner, for a landing that comes late moves the next foothold by exp(w t).
 DESCENT, LOOKING = 0.037, 0.093
@@ -46,6 +46,7 @@ class Gait(NamedTuple):
     leg: float  # m, length of the shorter one
     unit: float  # s, sqrt(leg / g): what times scale with
     slowly: float  # how much of the way to its new value an estimate goes in one call
+    slope_slowly: float  # the same of the slope
     descent: float  # m/s, at which a foot comes down
     looking: float  # m/s, at which it looks for the ground
     soft: float  # s, the same for the gains of trunk and height, more on springs
@@ -149,6 +150,7 @@ def make_walker(
             leg=float(biped.leg),
             unit=float(biped.unit),
             slowly=float(dt / (SLOW * biped.unit + dt)),
+            slope_slowly=float(dt / (SLOW_SLOPE * biped.unit + dt)),
             descent=float((LOOKING if biped.point else DESCENT) * biped.leg / biped.unit),
             looking=float(LOOKING * biped.leg / biped.unit),
             soft=float(biped.unit) * (SOFT if biped.linkage.sprung else 1.0),
