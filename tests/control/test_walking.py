@@ -102,6 +102,22 @@ def test_a_walk_takes_a_push_to_either_side(name, side):
     assert ff.measure.fall(rec) is None and rec.signals["phase"][-1, 0] >= walk.steps - 1
 
 
+@pytest.mark.parametrize("name", ["time-stepping", "hunt-crossley", "spring-damper", "linearizing-penalty"])
+@pytest.mark.parametrize("side", [1.0, -1.0])
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_push_that_no_sole_can_take_is_answered_by_a_step(name, side, when):
+    """0.5 m/s forward or back take the divergent component 0.15 m ahead, beyond soles of 0.11 m to toe and heel."""
+    robot = ff.load_robot("spatial-biped")
+    walk = Walk(steps=3, stop_time=2.5).scaled(robot)
+    start = 0.3 if when == "before" else walk.duration - walk.stop_time + 0.5
+    shove = ff.Push("trunk", (side * 0.5 * robot.mass / 0.1, 0.0, 0.0), start=start, duration=0.1)
+    rec = ff.Simulation(robot, law=law(name)).run(walk.duration, controller=walk, pushes=shove, record_dt=5e-3).check()
+    assert not ff.measure.has_fallen(rec)
+    assert rec.signals["phase"][-1, 0] == walk.steps
+    landings = [stance.start for stance in ff.measure.phases(rec, shortest=0.1).stances]
+    assert any(start < landing < start + 1.0 for landing in landings)
+
+
 @pytest.mark.parametrize("name", ["time-stepping", "spring-damper", "hunt-crossley", "linearizing-penalty"])
 @pytest.mark.parametrize("robot", ["torque-biped", "small-humanoid", "spatial-biped"])
 def test_robots_walk_up_steps_of_2_cm(name, robot):

@@ -11,6 +11,7 @@ from footfall.control.inside import LATE, OUT_OF_REACH, see_episode
 from footfall.control.senses import critical_gains, rotation_between, turn_axes, write_flat_on
 from footfall.control.walk.footholds import (
     find_foothold,
+    from_stance,
     keep_to_points,
     learn_slope,
     learn_trim,
@@ -39,10 +40,10 @@ SOONEST = 0.6
 
 @inlined
 def step_of(gait: Gait, number: Int) -> Footstep:
-    """A step of the plan; the last one after it, or a step in place where feet stand on points."""
+    """A step of the plan, after it one in place."""
     last = gait.steps.shape[0] - 1
     row = gait.steps[min(number, last)]
-    if gait.points and number > last:
+    if number > last:
         side = row[0] if (number - last) % 2 == 0 else -row[0]
         return Footstep(side, 0.0, 0.0, row[3], row[4], row[5], 0.0)
     return Footstep(row[0], row[1], row[2], row[3], row[4], row[5], row[6])
@@ -51,12 +52,12 @@ def step_of(gait: Gait, number: Int) -> Footstep:
 @inlined
 def all_taken(walk: Walker) -> Bool:
     """Whether all steps are; on points the last is never taken."""
-    return not walk.gait.points and walk.now.step[0] >= walk.gait.steps.shape[0]
+    return walk.now.step[0] >= walk.now.steps[0]
 
 
 @inlined
 def moving_foot(walk: Walker) -> Int:
-    """The foot of the present step; of the last one when all are taken."""
+    """The foot of the present step."""
     return 0 if step_of(walk.gait, walk.now.step[0]).side > 0 else 1
 
 
@@ -82,8 +83,23 @@ def change_phase(walk: Walker, time: Float) -> None:
         falling = now.swing.motion[2, VELOCITY] < 0.0
         if now.touching[moving_foot(walk)] and spent > SOONEST * now.lasts[0] and falling:
             land(walk, time)
+    elif (now.step[0] == 0 or all_taken(walk)) and topples(walk):
+        now.steps[0] = max(now.steps[0], now.step[0] + 2)  # one to catch it, and one to close
+        lift(walk, time)
     elif not all_taken(walk) and spent > now.lasts[0] - 0.5 * walk.gait.dt:
         lift(walk, time)
+
+
+@inlined
+def topples(walk: Walker) -> Bool:
+    """Whether the divergent component is off both soles to one side: no pressure centre within them brings it back."""
+    ahead, behind, left, right = True, True, True, True
+    for k in range(2):
+        length, width, at = walk.body.soles.half_length[k], walk.body.soles.half_width[k], walk.body.place[k]
+        x, y = from_stance(walk, k, 1.0, walk.signals.dcm[0] - at[0], walk.signals.dcm[1] - at[1])
+        ahead, behind = ahead and x > length, behind and x < -length
+        left, right = left and y > width, right and y < -width
+    return (ahead or behind or left or right) and not walk.gait.points
 
 
 @inlined
@@ -128,8 +144,7 @@ def plan_dcm(walk: Walker) -> None:
     at = (now.pressure[0], now.pressure[1])
     width = now.width[0]
     left = 0.0 if now.swinging[0] else now.lasts[0]
-    last = now.step[0] + HORIZON
-    for i in range(now.step[0], last if gait.points else min(last, gait.steps.shape[0])):
+    for i in range(now.step[0], min(now.step[0] + HORIZON, now.steps[0])):
         step = within_grip(walk, step_of(gait, i))
         foot = 0 if step.side > 0 else 1
         stance = (poses[1 - foot, 0], poses[1 - foot, 1], poses[1 - foot, 2])
@@ -213,8 +228,7 @@ def lead_standing_feet(walk: Walker, time: Float) -> None:
         body.problem.bearing[k] = 0 if now.swinging[0] and k == foot else 1
     if not now.swinging[0]:
         if now.step[0] > 0:
-            came = foot if all_taken(walk) else 1 - foot
-            load[came] = weight * (0.1 + MOST_LOAD * min(1.0, spent / now.lasts[0]))
+            load[1 - foot] = weight * (0.1 + MOST_LOAD * min(1.0, spent / now.lasts[0]))
         if not all_taken(walk):
             left = (now.lasts[0] - spent) / step_of(gait, now.step[0]).double_support
             load[foot] = weight * min(MOST_LOAD, max(0.0, left))

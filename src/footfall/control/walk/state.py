@@ -34,6 +34,8 @@ SLOW, SLOW_SLOPE = 0.73, 3.0
 DESCENT, LOOKING = 0.037, 0.093
 #: How much slower trunk and height are led on legs with springs, so that these are not set swinging.
 SOFT = 2.0
+#: More steps than a run takes.
+ENDLESS = 2**40
 #: Episodes that there is room for, besides four for each step.
 ROOM = 256
 
@@ -70,6 +72,7 @@ class Progress(NamedTuple):
 
     begun: Annotated[Ints, 1]  # 0 before the first call
     step: Annotated[Ints, 1]  # the one that is prepared or under way
+    steps: Ints  # (1,) how many to take: those asked for, more where it topples, and without end on points
     swinging: Annotated[Ints, 1]  # 1 while a foot is in the air
     stumbled: Annotated[Ints, 1]  # 1 if that foot met something
     fallen: Annotated[Ints, 1]
@@ -171,6 +174,7 @@ def make_walker(
         now=zeros(
             Progress,
             {},
+            steps=np.array([ENDLESS if biped.point else len(plan.steps)]),
             lasts=np.array([float(start_time)]),
             grip=np.full(2, float(friction)),
             com_height=np.array([float(held.height)]),

@@ -69,12 +69,12 @@ def walk_tick(walk: Walker, time: Float, ctrl: Vector) -> Int:
         begin_walk(walk, time)
     feel_contacts(walk)
     feel_grip(walk)
+    for c in range(2):
+        walk.signals.dcm[c] = body.problem.com[c] + body.problem.com_velocity[c] / now.dcm_plan.omega
     change_phase(walk, time)
     foot = moving_foot(walk)
     standing = 1 - foot if now.swinging[0] else -1
     feel_slope(walk, standing)
-    for c in range(2):
-        walk.signals.dcm[c] = body.problem.com[c] + body.problem.com_velocity[c] / now.dcm_plan.omega
     lead_com(walk, time, standing)
     lead_standing_feet(walk, time)
     if now.swinging[0]:
@@ -158,8 +158,11 @@ class Walk:
     target that produces the wanted torque. A robot with straight legs starts with bent knees.
 
     Ground. The robot feels it with its soles and does not see it: a foot comes down until it touches, and the next one
-    assumes the slope under the last. Where a foot slips, forces are limited to the friction found there, and steps
-    become shorter and narrower until the ground is better.
+    assumes the slope under the last ones. A foot that meets something is lifted over it. Where one slips, forces are
+    limited to the friction found there, and steps become shorter and narrower until the ground is better.
+
+    Pushes. The next foothold and its time follow the divergent component. Where a push takes it off both soles, before
+    the first step or after the last, a step is taken at once: the first, or one more than ``steps``, and one to close.
 
     Records ``com``, ``dcm`` and ``dcm_reference`` (divergent component of motion), ``cop_reference``,
     ``swing_reference``, ``phase`` (steps taken, plus a half while a foot swings) and ``grip`` (the friction coefficient
