@@ -29,11 +29,11 @@ peak, shape = rec.total_force[:, 2].argmax(), [f"{name}.p{i} z" for name in sole
 moved = sim.along(rec, to=shape).tangent(parameters=dict.fromkeys(shape, -1.0))[peak]  # of the state, by lower heels
 force = rec.linearize(rec.time[peak], to=shape).force[:, 2].sum(axis=0)
 slope = force @ np.concatenate([moved, np.zeros(robot.model.nu), -np.ones(len(shape))])  # N/m
-lower = np.linspace(-2e-4, 2e-4, 9)
+lower = np.linspace(-2e-5, 2e-5, 9)  # farther away the peak comes in another sample
 peaks = [replay(one).total_force[:, 2].max() for one in lower]
 swept = np.polyfit(lower, peaks, 3)[2]
-print(f"heels lower by 0.1 mm: peak {1e-4 * slope:.3f} N higher by its derivative, {1e-4 * swept:.3f} N by the sweep")
+print(f"heels lower by 0.01 mm: peak {1e-5 * slope:.4f} N higher by its derivative, {1e-5 * swept:.4f} N by the sweep")
 figure = Figure()
-axes = figure.add_subplot(xlabel="heels lower by, mm", ylabel="peak force, N; the line is its derivative")
-axes.plot(1e3 * lower, peaks, "o", 1e3 * lower, rec.total_force[peak, 2] + slope * lower)
+axes = figure.add_subplot(xlabel="heels lower by, µm", ylabel="peak force, N; the line is its derivative")
+axes.plot(1e6 * lower, peaks, "o", 1e6 * lower, rec.total_force[peak, 2] + slope * lower)
 figure.savefig("shape.png")
